@@ -38,11 +38,12 @@ static const char *why_not_worth(const xpu_ep_trial *t, uint32_t region) {
     xpu_ep_copies copies = xpu_ep_count_copies(&t->graph, t->region_of, region);
     if (!copies.with || copies.without > copies.with) return NULL;
     if (!work) return "[provider-work] nothing is left to do at run time";
-    if (products >= (uint64_t)t->ep->options.min_products) return NULL;
+    const char *wanted = t->ep->options.min_products ? t->ep->options.min_products : "1";
+    if (products >= strtoull(wanted, NULL, 10)) return NULL;
     return xpu_printf(t->graph.arena,
-                      "[provider-products] its region has %u product%s, min_products is %lld, and it "
+                      "[provider-products] its region has %u product%s, min_products is %s, and it "
                       "saves no copies",
-                      products, products == 1 ? "" : "s", (long long)t->ep->options.min_products);
+                      products, products == 1 ? "" : "s", wanted);
 }
 
 static void drop_poor(xpu_ep_trial *t) {
@@ -127,13 +128,15 @@ static OrtStatus *claim(const question *q, const OrtNode *const *nodes, size_t c
     return q->ep->factory->ep_api->EpGraphSupportInfo_AddNodesToFuse(q->info, nodes, count, &options);
 }
 
-/* A model that has programs in it has what it needs. */
-static OrtStatus *claim_contexts(const question *q, xpu_arena *arena, const xpu_ep_graph *graph, int *found) {
-    for (uint32_t n = 0; n < graph->node_count; n++) {
+/* A model that has programs in it has what it needs: each is a region. */
+static OrtStatus *claim_contexts(const question *q, xpu_ep_trial *t) {
+    for (uint32_t n = 0; n < t->graph.node_count; n++) {
         int is = 0;
-        XPU_TRY(xpu_ep_is_context(q->ep->factory->api, arena, graph->nodes[n].node, &is));
-        if (is) XPU_TRY(claim(q, &graph->nodes[n].node, 1));
-        *found |= is;
+        XPU_TRY(xpu_ep_is_context(q->ep->factory->api, t->graph.arena, t->graph.nodes[n].node, &is));
+        if (!is) continue;
+        XPU_TRY(claim(q, &t->graph.nodes[n].node, 1));
+        t->region_of[n] = ++t->regions;
+        t->computes[n] = 1;
     }
     return NULL;
 }
@@ -189,19 +192,20 @@ static void forget_refusal(xpu_ep *ep) {
 static OrtStatus *answer(void *context, xpu_arena *arena) {
     const question *q = context;
     xpu_ep_trial t = {.ep = q->ep};
-    int has_contexts = 0, is_inner;
+    int is_inner;
     XPU_TRY(is_body(q, &is_inner));
     if (is_inner) return NULL; /* branches and loops are taken whole, with the node that they belong to */
     forget_refusal(q->ep);
     XPU_TRY(xpu_ep_read_graph(q->ep->factory, arena, q->graph, &t.graph));
-    XPU_TRY(claim_contexts(q, arena, &t.graph, &has_contexts));
-    if (has_contexts || q->ep->refusal || !t.graph.node_count) return NULL;
-    OrtStatus *wrong = xpu_ep_check_sizes(q->ep->factory->api, &q->ep->options, arena, q->graph);
-    if (wrong) return refuse(q, &t.graph, wrong);
+    if (!t.graph.node_count) return NULL;
     t.takes = XPU_NEW_ARRAY(arena, uint8_t, t.graph.node_count);
     t.computes = XPU_NEW_ARRAY(arena, uint8_t, t.graph.node_count);
     t.products = XPU_NEW_ARRAY(arena, uint8_t, t.graph.node_count);
     t.region_of = XPU_NEW_ARRAY(arena, uint32_t, t.graph.node_count);
+    XPU_TRY(claim_contexts(q, &t));
+    if (t.regions) return q->ep->options.report ? write_report(&t) : NULL;
+    OrtStatus *wrong = xpu_ep_check_sizes(q->ep->factory->api, &q->ep->options, arena, q->graph);
+    if (wrong) return refuse(q, &t.graph, wrong);
     memset(t.takes, 1, t.graph.node_count);
     XPU_TRY(find_regions(&t));
     if (q->ep->options.report) XPU_TRY(write_report(&t));

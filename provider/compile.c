@@ -111,7 +111,7 @@ static OrtStatus *do_job(void *context, xpu_arena *arena) {
         xpu_ep_program program;
         XPU_TRY(xpu_ep_read_context(api, arena, j->graph, graph.nodes[0].node, &program));
         XPU_TRY(xpu_ep_open_region(j->ep, arena, j->fused, &program, held));
-        XPU_TRY(xpu_ep_check_chip(j->ep, arena, &program));
+        XPU_TRY(xpu_ep_check_kept(j->ep, arena, &program));
     } else {
         XPU_TRY(compile_region(j, arena, &graph, held));
     }

@@ -101,6 +101,7 @@ static OrtStatus *fill(xpu_ep_region *region, xpu_arena *arena, const OrtNode *f
     XPU_TRY(set_fixed(region, program));
     XPU_TRY(xpu_ep_open_instance(region, arena, program->bytes, program->size, &region->general));
     program->chip = xpu_ep_chip_name(region->general, arena);
+    program->chip_json = xpurt_chip_json(region->general->program);
     if (!program->model || !is_open(region->general)) return NULL;
     region->model = malloc(program->model->size);
     if (!region->model) return xpu_ep_fail(api, ORT_EP_FAIL, NULL);

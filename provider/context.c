@@ -47,37 +47,6 @@ static OrtStatus *read_file(const OrtApi *api, xpu_arena *arena, const OrtGraph 
     return *bytes ? NULL : fail_of(api, diags);
 }
 
-/* Lines of a hash, the length of a name and the name, which may have any characters. */
-static char *write_fixed(xpu_arena *arena, const xpu_ep_program *program) {
-    xpu_text text;
-    xpu_text_init(&text, arena);
-    for (uint32_t i = 0; i < program->fixed_count; i++) {
-        const xpu_ep_fixed *fixed = &program->fixed[i];
-        xpu_text_add(&text, "%s %zu %s\n", xpu_hash_text(arena, &fixed->hash), strlen(fixed->name), fixed->name);
-    }
-    return text.text;
-}
-
-/* Whether all of it is such lines. */
-static int read_fixed(xpu_arena *arena, const char *text, xpu_ep_program *program) {
-    const char *end = text + strlen(text);
-    program->fixed = XPU_NEW_ARRAY(arena, xpu_ep_fixed, (size_t)(end - text) / ((size_t)2 * XPU_HASH_BYTES) + 1);
-    while (end - text > 2 * XPU_HASH_BYTES + 1) {
-        xpu_ep_fixed fixed = {.name = NULL};
-        char *name;
-        for (int i = 0; i < XPU_HASH_BYTES; i++, text += 2) {
-            const char digits[3] = {text[0], text[1], '\0'};
-            fixed.hash.bytes[i] = (uint8_t)strtoul(digits, NULL, 16);
-        }
-        unsigned long long length = strtoull(text, &name, 10);
-        if (*name != ' ' || length >= (size_t)(end - name) - 1 || name[1 + length] != '\n') return 0;
-        fixed.name = xpu_strndup(arena, name + 1, length);
-        program->fixed[program->fixed_count++] = fixed;
-        text = name + length + 2;
-    }
-    return text == end;
-}
-
 OrtStatus *xpu_ep_read_context(const OrtApi *api, xpu_arena *arena, const OrtGraph *graph, const OrtNode *node,
                                xpu_ep_program *program) {
     const char *content, *notes;
@@ -85,7 +54,7 @@ OrtStatus *xpu_ep_read_context(const OrtApi *api, xpu_arena *arena, const OrtGra
     size_t length;
     *program = (xpu_ep_program){.bytes = NULL};
     XPU_TRY(xpu_ep_text_attribute(api, arena, node, "notes", &notes, &length));
-    if (notes && !read_fixed(arena, notes, program)) {
+    if (notes && !xpu_ep_read_notes(arena, notes, program)) {
         return xpu_ep_fail(api, ORT_INVALID_GRAPH,
                            "error [provider-context] an EPContext node is of another release\n  why: its notes are no "
                            "list of what the program holds\n  hint: make the model again");
@@ -99,25 +68,6 @@ OrtStatus *xpu_ep_read_context(const OrtApi *api, xpu_arena *arena, const OrtGra
     }
     program->bytes = content;
     return is_embedded ? NULL : read_file(api, arena, graph, content, &program->bytes, &program->size);
-}
-
-/* What the file of a chip says is its name; of a name that name. */
-static const char *name_of_chip(xpu_arena *arena, const char *chip) {
-    size_t length = strlen(chip), ending = strlen(".json");
-    if (length <= ending || strcmp(chip + length - ending, ".json") != 0) return chip;
-    const char *name = json_string_value(json_object_get(xpu_json_read(arena, chip, xpu_diags_new(arena)), "name"));
-    return name ? name : chip;
-}
-
-OrtStatus *xpu_ep_check_chip(const xpu_ep *ep, xpu_arena *arena, const xpu_ep_program *program) {
-    const char *wanted = ep->options.chip ? name_of_chip(arena, ep->options.chip) : program->chip;
-    if (strcmp(wanted, program->chip) == 0) return NULL;
-    return xpu_ep_fail(ep->factory->api, ORT_INVALID_ARGUMENT,
-                       xpu_printf(arena,
-                                  "error [provider-context] the program of an EPContext node is for another chip\n"
-                                  "  why: it was compiled for '%s', the option chip is '%s'\n"
-                                  "  hint: leave the option out, or make the model again",
-                                  xpu_escape(arena, program->chip, 100), xpu_escape(arena, wanted, 100)));
 }
 
 /* ---- making them ---- */
@@ -232,6 +182,6 @@ OrtStatus *xpu_ep_make_context(const xpu_ep *ep, xpu_arena *arena, const OrtGrap
     }
     list->api = api;
     xpu_arena_defer(arena, release_attributes, list);
-    XPU_TRY(add_all(list, ep, bytes, size, name, program->chip, write_fixed(arena, program)));
+    XPU_TRY(add_all(list, ep, bytes, size, name, program->chip, xpu_ep_write_notes(ep, arena, program)));
     return make_node(arena, fused, name, list, context);
 }

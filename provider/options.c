@@ -1,7 +1,5 @@
 /* Options of the provider: what SessionOptions give to it. */
-#include <errno.h>
 #include <stddef.h>
-#include <stdlib.h>
 #include <string.h>
 #include <strings.h>
 
@@ -36,6 +34,7 @@ static const option texts[] = {
     TEXT(dump, NULL, NULL),
     TEXT(profile, NULL, NULL),
     TEXT(report, NULL, NULL),
+    TEXT(min_products, NULL, NULL),
 };
 enum { TEXT_COUNT = sizeof texts / sizeof texts[0] };
 
@@ -54,11 +53,8 @@ static int is_listed(const char *list, const char *word) {
     return 0;
 }
 
-static OrtStatus *set_number(const OrtApi *api, xpu_arena *arena, const char *text, int64_t *number) {
-    char *end;
-    errno = 0;
-    *number = strtoll(text, &end, 10);
-    if (!errno && end != text && !*end && *number >= 0) return NULL;
+static OrtStatus *check_number(const OrtApi *api, xpu_arena *arena, const char *text) {
+    if (text[0] && strlen(text) < 19 && strspn(text, "0123456789") == strlen(text)) return NULL;
     return wrong(api, arena, "provider-value", "option 'min_products' is no number",
                  xpu_printf(arena, "it is '%s'", xpu_escape(arena, text, 100)),
                  "give a number from 0 on: so many products a region needs");
@@ -66,24 +62,24 @@ static OrtStatus *set_number(const OrtApi *api, xpu_arena *arena, const char *te
 
 static OrtStatus *set_option(const OrtApi *api, xpu_arena *arena, const char *name, const char *value,
                              xpu_ep_options *to) {
-    if (strcmp(name, "min_products") == 0) return set_number(api, arena, value, &to->min_products);
     xpu_text known;
     xpu_text_init(&known, arena);
     for (int i = 0; i < TEXT_COUNT; i++) {
         const option *o = &texts[i];
-        xpu_text_add(&known, "%s, ", o->name);
+        xpu_text_add(&known, "%s%s", i ? ", " : "", o->name);
         if (strcmp(name, o->name) != 0) continue;
         if (o->choices && !is_listed(o->choices, value)) {
             return wrong(api, arena, "provider-value", xpu_printf(arena, "option '%s' has no such value", name),
                          xpu_printf(arena, "it is '%s'", xpu_escape(arena, value, 100)),
                          xpu_printf(arena, "one of: %s", o->choices));
         }
+        if (strcmp(name, "min_products") == 0) XPU_TRY(check_number(api, arena, value));
         *(const char **)(void *)((char *)to + o->offset) = value[0] ? xpu_strdup(arena, value) : o->fallback;
         return NULL;
     }
     return wrong(api, arena, "provider-option",
                  xpu_printf(arena, "the provider has no option '%s'", xpu_escape(arena, name, 100)),
-                 xpu_printf(arena, "it has %smin_products", known.text), "docs/onnxruntime.md says what they do");
+                 xpu_printf(arena, "it has %s", known.text), "docs/onnxruntime.md says what they do");
 }
 
 static OrtStatus *set_all(const OrtApi *api, xpu_arena *arena, const OrtKeyValuePairs *pairs, xpu_ep_options *to) {
@@ -91,7 +87,6 @@ static OrtStatus *set_all(const OrtApi *api, xpu_arena *arena, const OrtKeyValue
     size_t count = 0;
     api->GetKeyValuePairs(pairs, &keys, &values, &count);
     to->context_path = "";
-    to->min_products = 1;
     for (int i = 0; i < TEXT_COUNT; i++) *(const char **)(void *)((char *)to + texts[i].offset) = texts[i].fallback;
     for (size_t i = 0; i < count; i++) {
         const char *own = own_option(keys[i]);

@@ -12,7 +12,10 @@
 /* ---- for all ---- */
 
 OrtStatus *xpu_ep_fail(const OrtApi *api, OrtErrorCode code, const char *text) {
-    return api->CreateStatus(code, text ? text : "out of memory");
+    char *own = text ? xpu_ep_own_words(text) : NULL;
+    OrtStatus *status = api->CreateStatus(code, own ? own : text ? text : "out of memory");
+    free(own);
+    return status;
 }
 
 OrtStatus *xpu_ep_guarded(const OrtApi *api, OrtStatus *(*work)(void *context, xpu_arena *arena), void *context) {

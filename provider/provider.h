@@ -40,12 +40,12 @@ typedef struct {
 /* Strings of the provider's arena; NULL where they are not given. */
 typedef struct {
     const char *chip, *precision, *precision_rules, *memory_rules, *zig;
-    const char *shapes, *values; /* "x=1,3,H,W;state=2,1,128", as of xpuc --shape and --value */
-    const char *device;          /* "func", "rtl" or "ref" */
-    const char *dump;            /* folder: a folder in it for each run of each region */
-    const char *profile;         /* file: a line of JSON for each run of each region */
-    const char *report;          /* file: JSON, where each node runs */
-    int64_t min_products;
+    const char *shapes, *values;       /* "x=1,3,H,W;state=2,1,128", as of xpuc --shape and --value */
+    const char *device;                /* "func", "rtl" or "ref" */
+    const char *dump;                  /* folder: a folder in it for each run of each region */
+    const char *profile;               /* file: a line of JSON for each run of each region */
+    const char *report;                /* file: JSON, where each node runs */
+    const char *min_products;          /* a number; NULL: 1 */
     int makes_context, embeds_context; /* a model with EPContext nodes is wanted; with programs in it */
     const char *context_path;          /* of that model; "": beside the model */
 } xpu_ep_options;
@@ -82,6 +82,9 @@ typedef struct {
 OrtStatus *xpu_ep_guarded(const OrtApi *api, OrtStatus *(*work)(void *context, xpu_arena *arena), void *context);
 OrtStatus *xpu_ep_fail(const OrtApi *api, OrtErrorCode code, const char *text);
 void xpu_ep_log(const xpu_ep *ep, OrtLoggingLevel level, const char *text);
+
+/* words.c: `text` with this provider's options where the tools' are named; malloc'd, NULL: memory ran out. */
+char *xpu_ep_own_words(const char *text);
 
 /* ---- graph.c: a graph of onnxruntime, with indices ---- */
 
@@ -198,8 +201,10 @@ typedef struct xpu_ep_program {
     size_t size;
     const xpu_ep_model *model; /* of which it was made; or NULL */
     const char *chip;          /* its chip's name, behind xpu_ep_open_region */
+    const char *chip_json;     /* the same chip, whole; as long as the region is open */
     xpu_ep_fixed *fixed;
     uint32_t fixed_count;
+    const char **kept; /* of an EPContext node: options it was compiled with, as kept.c orders them; or NULL */
 } xpu_ep_program;
 
 /* context.c: is it an EPContext node of this provider? */
@@ -207,10 +212,14 @@ OrtStatus *xpu_ep_is_context(const OrtApi *api, xpu_arena *arena, const OrtNode 
 /* The program that is in such a node, or in the file that it names beside the model. */
 OrtStatus *xpu_ep_read_context(const OrtApi *api, xpu_arena *arena, const OrtGraph *graph, const OrtNode *node,
                                xpu_ep_program *program);
-/* An error where the option chip is another one than the program's. */
-OrtStatus *xpu_ep_check_chip(const xpu_ep *ep, xpu_arena *arena, const xpu_ep_program *program);
 OrtStatus *xpu_ep_make_context(const xpu_ep *ep, xpu_arena *arena, const OrtGraph *graph, const OrtNode *fused,
                                const xpu_ep_program *program, OrtNode **context);
+
+/* kept.c: what the notes of an EPContext node say. Reading: whether all of it was understood. */
+char *xpu_ep_write_notes(const xpu_ep *ep, xpu_arena *arena, const xpu_ep_program *program);
+int xpu_ep_read_notes(xpu_arena *arena, const char *text, xpu_ep_program *program);
+/* An error that names each option of the session that the program was compiled otherwise with. */
+OrtStatus *xpu_ep_check_kept(const xpu_ep *ep, xpu_arena *arena, const xpu_ep_program *program);
 
 /* A program that is open. */
 typedef struct xpu_ep_instance {

@@ -2,6 +2,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/status.h"
 #include "provider/provider.h"
 
 enum { MOST = 64, MOST_VALUES = 256 };
@@ -72,12 +73,14 @@ static sizes sizes_of(const xpu_ep_region *region, xpu_arena *arena, const xpurt
 /* What is not done when memory runs out. */
 typedef struct {
     xpuc_result result;
+    xpuc_error error;
     xpu_ep_instance *instance;
 } making;
 
 static void end_making(void *object) {
     making *m = object;
     xpuc_result_clear(&m->result);
+    xpuc_error_clear(&m->error);
     xpu_ep_close_instance(m->instance);
     m->instance = NULL;
 }
@@ -89,7 +92,12 @@ static xpu_ep_instance *compile(xpu_ep_region *region, xpu_arena *arena, const s
     options.shapes = for_these->shapes;
     options.values = for_these->values;
     xpu_arena_defer(arena, end_making, m);
-    if (xpuc_compile_memory(region->model, region->model_size, "graph.onnx", &options, &m->result, NULL)) return NULL;
+    if (xpuc_compile_memory(region->model, region->model_size, "graph.onnx", &options, &m->result, &m->error)) {
+        if (m->error.status != XPU_EMODEL && m->error.text)
+            xpu_ep_log(region->ep, ORT_LOGGING_LEVEL_WARNING, m->error.text);
+        end_making(m);
+        return NULL;
+    }
     OrtStatus *status = xpu_ep_open_instance(region, arena, m->result.bytes, m->result.size, &m->instance);
     xpu_ep_instance *instance = m->instance;
     if (status) {

@@ -17,10 +17,11 @@ const char *xpu_find_resources(xpu_arena *arena, const char *wanted) {
     if (wanted) return wanted;
     const char *environment = xpu_environment("XPU_RESOURCES");
     if (environment) return environment;
+    static const char inside; /* the library or program */
     Dl_info info;
     char resolved[PATH_MAX];
     const char *self = "/proc/self/exe";
-    if (dladdr((void *)&xpu_target_services, &info) && info.dli_fname && info.dli_fname[0]) self = info.dli_fname;
+    if (dladdr(&inside, &info) && info.dli_fname && info.dli_fname[0]) self = info.dli_fname;
     if (!realpath(self, resolved) && !realpath("/proc/self/exe", resolved)) return "share/xpu";
     const char *folder = resolved, *first = NULL;
     for (int i = 0; i < LEVELS; i++) {

@@ -135,16 +135,34 @@ class Stopped(Error):
 _CLASSES: Dict[int, Type[Error]] = {c.status: c for c in Error.__subclasses__()}
 
 
+_OPTION = re.compile(r"(?<![\w-])(?:xpuc )?--(shape|value|bound|state|precision-rules|precision|memory|chip)(?![\w-])"
+                     r"(?: ([^\s=:;,]+)=(\S+))?")
+_ARGUMENTS = {"shape": "shapes", "value": "values", "bound": "bounds", "state": "states", "memory": "memory_rules",
+              "precision-rules": "precision_rules"}
+
+
+def own_words(text: Any) -> Any:
+    """The libraries name options of the tools: here they are arguments."""
+
+    def argument(found: Any) -> str:
+        name = _ARGUMENTS.get(found.group(1), found.group(1))
+        if found.group(2):
+            return '%s={"%s": "%s"}' % (name, found.group(2), found.group(3))
+        return str(name) if found.string[found.start() - 1:found.start()] == "'" else "the argument %s" % name
+
+    return _OPTION.sub(argument, text) if isinstance(text, str) else text
+
+
 def problems_of(text: Optional[bytes]) -> Tuple[Problem, ...]:
     """What the member json of a library's error object says."""
-    items = json.loads(text) if text else []
+    items = [{key: own_words(value) for key, value in i.items()} for i in (json.loads(text) if text else [])]
     return tuple(Problem(i["severity"], i["rule"], i["what"], i.get("why"), i.get("hint"), i.get("file"),
                          i.get("where")) for i in items)
 
 
 def error_of(status: int, text: Optional[bytes], details: Optional[bytes]) -> Error:
     """The exception for a library's error object."""
-    message = (text or b"").decode("utf-8", "replace").rstrip("\n")
+    message = own_words((text or b"").decode("utf-8", "replace").rstrip("\n"))
     return _CLASSES.get(status, Error)(message, problems_of(details), status)
 
 

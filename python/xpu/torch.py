@@ -27,6 +27,7 @@ __all__ = ["backend", "programs"]
 
 _programs: List[Program] = []
 _lock = threading.Lock()
+_exporting = threading.RLock()
 
 
 def programs() -> List[Program]:
@@ -63,9 +64,11 @@ def _refused(rule: str, what: str, hint: str, reason: Optional[str] = None, wher
 
 def _not_exported(error: Exception) -> ModelError:
     """Of a chain of errors of PyTorch's exporter: the node that one of them names, and what the first of them said."""
-    chain: List[BaseException] = [error]
-    while chain[-1].__cause__ or chain[-1].__context__:
-        chain.append(chain[-1].__cause__ or chain[-1].__context__ or error)
+    chain: List[BaseException] = []
+    last: Optional[BaseException] = error
+    while last and all(last is not e for e in chain):  # an error can be its own cause
+        chain.append(last)
+        last = last.__cause__ or last.__context__
     nodes = [found.group(1) for found in (re.search(r"\bnode %(\w+)", str(e)) for e in chain) if found]
     reason = next((line.strip() for line in str(chain[-1]).splitlines() if line.strip()), type(chain[-1]).__name__)
     return _refused("torch-export", "PyTorch cannot export the graph",
@@ -75,16 +78,18 @@ def _not_exported(error: Exception) -> ModelError:
 
 @contextlib.contextmanager
 def _silent() -> Iterator[None]:
-    """Without PyTorch's warnings, and what its exporter logs of packages that it could use."""
+    """Without PyTorch's warnings, and what its exporter logs of packages that it could use. Both are settings of the
+    process: one thread at a time, or one would put back what another has set."""
     logger = logging.getLogger("torch.onnx._internal.exporter._registration")
-    level = logger.level
-    logger.setLevel(logging.ERROR)
-    try:
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore")
-            yield
-    finally:
-        logger.setLevel(level)
+    with _exporting:
+        level = logger.level
+        logger.setLevel(logging.ERROR)
+        try:
+            with warnings.catch_warnings():
+                warnings.simplefilter("ignore")
+                yield
+        finally:
+            logger.setLevel(level)
 
 
 def _exported(module: Any, arguments: Sequence[Any], open_axes: Sequence[Sequence[int]]) -> Tuple[bytes, List[str]]:

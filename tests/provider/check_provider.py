@@ -2,6 +2,7 @@
 import glob
 import json
 import os
+import shutil
 import subprocess
 import sys
 import threading
@@ -10,6 +11,7 @@ import time
 import numpy as np
 import onnx
 from common import FOLDER, is_whole, open_session, open_with_report, options, refused, run_checks, same
+from leaks import resident
 from onnx import TensorProto, helper, numpy_helper
 
 import xpu
@@ -109,21 +111,51 @@ def check_empty():
                 np.testing.assert_allclose(got, wanted, rtol=1e-2, atol=1e-2)
     total = model_of([helper.make_node("ReduceSum", ["x"], ["y"], name="sum")],
                      [("x", TensorProto.FLOAT, ["N", 4])], [("y", TensorProto.FLOAT, None)])
-    refused(lambda: open_session(total).run(None, {"x": np.zeros((0, 4), np.float32)}), "[shape-range]")
+    refused(lambda: open_session(total).run(None, {"x": np.zeros((0, 4), np.float32)}), "[shape-range]",
+            "hint: compile with a larger range: the option shapes\n")
+
+
+class without_clang:
+    """The compiler has no clang meanwhile."""
+
+    def __enter__(self):
+        self.path, os.environ["PATH"] = os.environ["PATH"], "/nonexistent"
+
+    def __exit__(self, *_):
+        os.environ["PATH"] = self.path
 
 
 def check_sizes_refused():
-    """Sizes that the general program refuses get one of their own: here the model's range begins behind a window."""
+    """Sizes that the general program refuses, as xpu-run does, get one of their own, which is kept; a kept model has none."""
     model = model_of([helper.make_node("Reshape", ["x", "shape"], ["y"], name="reshape")],
                      [("x", TensorProto.FLOAT, ["A", "B"]), ("shape", TensorProto.INT64, [2])],
                      [("y", TensorProto.FLOAT, None)])
-    session, report = open_with_report(model)
+    path = os.path.join(FOLDER, "refused.onnx")
+    session, report = open_with_report(model, entries={"ep.context_enable": "1", "ep.context_file_path": path})
     assert is_whole(report), report
     x = RANDOM.random((4, 6), dtype=np.float32)
-    for shape in ((3, 8), (-1, 2), (0, -1), (3, 8), (-1, 2)):
-        wanted = x.reshape([4 if d == 0 else d for d in shape])
-        assert same(session.run(None, {"x": x, "shape": np.array(shape)})[0], wanted), shape
-    refused(lambda: session.run(None, {"x": x, "shape": np.array([5, 5])}), "XpuExecutionProvider")
+    program, kept = xpu.compile(model), open_session(path)
+
+    def feeds(shape):
+        return {"x": x, "shape": np.array(shape)}
+
+    def same_shape(shape):
+        assert same(session.run(None, feeds(shape))[0], x.reshape([4 if d == 0 else d for d in shape])), shape
+
+    with without_clang():
+        same_shape((3, 8))
+        for shape in ((-1, 2), (0, -1)):
+            refused(lambda: session.run(None, feeds(shape)), "[value-range] symbol 'shape.0'")
+    for shape in ((-1, 2), (0, -1)):
+        refused(lambda: program.run(feeds(shape)), "[value-range] symbol 'shape.0'", "the argument values")
+        refused(lambda: kept.run(None, feeds(shape)), "[value-range] symbol 'shape.0'", "the option values\n")
+        same_shape(shape)
+    with without_clang():
+        for shape in ((-1, 2), (3, 8), (0, -1)):
+            same_shape(shape)
+    refused(lambda: session.run(None, feeds((5, 5))), "[shape-guard] node 'reshape'", "it cannot run with these values",
+            "they are 25 and 24")
+    refused(lambda: session.run(None, feeds((-1, 5))), "[value-range]", "shape.0 is -1", "the option values\n")
 
 
 def check_given_sizes():
@@ -312,18 +344,10 @@ def check_context():
         first = open_session(model, entries=entries)
         feeds = drawn(first, N=2)
         wanted = first.run(None, feeds)[0]
-        kept = os.environ["PATH"]
-        os.environ["PATH"] = "/nonexistent"
-        try:
+        with without_clang():
             assert same(open_session(path).run(None, feeds)[0], wanted)
             refused(lambda: open_session(model), "[no-clang]")
-        finally:
-            os.environ["PATH"] = kept
         assert bool(glob.glob(os.path.join(FOLDER, "context%s_*.xpu" % embedded))) == (embedded == "0")
-    for chip in ("standard", os.path.abspath("configs/chip/standard.json")):
-        assert same(open_session(path, chip=chip).run(None, feeds)[0], wanted)
-    for chip in ("nano", os.path.abspath("configs/chip/nano.json")):
-        refused(lambda: open_session(path, chip=chip), "[provider-context]", "compiled for 'standard'", "chip is 'nano'")
     kept = {a.name: a.s for node in onnx.load(path).graph.node for a in node.attribute}
     assert kept["hardware_architecture"] == b"standard", kept["hardware_architecture"]
     for program in glob.glob(os.path.join(FOLDER, "context0_*.xpu")):
@@ -331,6 +355,57 @@ def check_context():
             file.seek(4000)
             file.write(b"damage")
     refused(lambda: open_session(os.path.join(FOLDER, "context0.onnx")), "[xpu-")
+
+
+def check_context_options():
+    """A kept model says of each option that it was compiled otherwise; what it was compiled with may be given again."""
+    model = two_products("Inverse", domain="com.microsoft")
+    path, report = os.path.join(FOLDER, "options.onnx"), os.path.join(FOLDER, "options.json")
+
+    def keep(**given):
+        if os.path.exists(path):
+            os.remove(path)
+        open_session(model, entries={"ep.context_enable": "1", "ep.context_file_path": path}, **given)
+
+    with open("configs/chip/standard.json", encoding="utf-8") as file:
+        chip = json.load(file)
+    other, same_chip = os.path.join(FOLDER, "other.json"), os.path.join(FOLDER, "same")
+    chip["gm"]["latency"] += 1
+    with open(other, "w", encoding="utf-8") as file:
+        json.dump(chip, file)
+    os.mkdir(same_chip)
+    shutil.copy("configs/chip/standard.json", os.path.join(same_chip, "chip"))  # a path, as it has a /
+    first, second = (rules_file(name, {"match": name, "precision": "fp32"}) for name in ("first", "second"))
+    places = rules_file("places", {"match": "q", "level": "GM", "strength": "prefer"})
+    shutil.copy(first, os.path.join(FOLDER, "again.json"))
+    keep()
+    for given in ({"chip": "standard"}, {"chip": os.path.abspath("configs/chip/standard.json")}, {"precision": "auto"},
+                  {"chip": os.path.join(same_chip, "chip")}, {"min_products": 1}, {"device": "ref"}):
+        open_session(path, **given)
+    for given, wanted in (({"chip": "nano"}, "with 'standard', the option is 'nano' (array.rows 32 against 8,"),
+                          ({"chip": os.path.abspath("configs/chip/nano.json")}, "the option is 'nano'"),
+                          ({"chip": other}, "the option is 'standard' (gm.latency "),
+                          ({"precision": "fp32"}, "with 'auto', the option is 'fp32'"),
+                          ({"precision_rules": first}, "with none, the option is 'first.json' of content "),
+                          ({"memory_rules": places}, "with none, the option is 'places.json' of content "),
+                          ({"shapes": "x=3,4,4"}, "with none, the option is 'x=3,4,4'"),
+                          ({"values": "x=1"}, "with none, the option is 'x=1'"),
+                          ({"min_products": 2}, "with '1', the option is '2'")):
+        refused(lambda: open_session(path, **given), "[provider-context] option '%s'" % list(given)[0], wanted, "hint: leave")
+    refused(lambda: open_session(path, memory_rules="/nonexistent"), "/nonexistent")
+    message = refused(lambda: open_session(path, precision="fp32", shapes="x=3,4,4"), "option 'precision'", "option 'shapes'")
+    assert message.count("error [") == 2, message
+    given = {"chip": "nano", "precision": "int16", "precision_rules": first, "memory_rules": places, "shapes": "x=3,4,4",
+             "min_products": "1"}
+    keep(**given)
+    open_session(path, report=report)
+    open_session(path, **given)
+    open_session(path, **dict(given, precision_rules=os.path.join(FOLDER, "again.json")))
+    for option, value in (("precision_rules", second), ("shapes", "x=2,4,4"), ("precision", "auto"), ("chip", "standard")):
+        refused(lambda: open_session(path, **dict(given, **{option: value})), "option '%s'" % option)
+    with open(report, encoding="utf-8") as file:
+        regions = [node["region"] for node in json.load(file)["nodes"]]
+    assert regions == [1, None, 2], regions
 
 
 def check_context_time():
@@ -390,12 +465,6 @@ def check_threads():
     for thread in threads:
         thread.join()
     assert not wrong, wrong
-
-
-def resident():
-    """Bytes of this process in memory."""
-    with open("/proc/self/statm", encoding="ascii") as file:
-        return int(file.read().split()[1]) * os.sysconf("SC_PAGE_SIZE")
 
 
 def check_growth():

@@ -6,8 +6,9 @@ import sys
 import threading
 import time
 
-from check_provider import DIGITS, drawn, resident
+from check_provider import DIGITS, drawn
 from common import FOLDER, open_session, run_checks, same
+from leaks import resident
 
 
 def kept():

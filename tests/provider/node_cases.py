@@ -105,6 +105,9 @@ def main():
     if sys.argv[1:] and sys.argv[1].isdigit():
         cases = random.Random(18).sample(cases, int(sys.argv[1]))
     elif sys.argv[1:]:
+        unknown = [word for word in sys.argv[1:] if not any(word in case.name for case in cases)]
+        if unknown:
+            sys.exit("no node case has %s in its name" % " or ".join(map(repr, unknown)))
         cases = [case for case in cases if any(word in case.name for word in sys.argv[1:])]
     limit = newest_ir(cases[0])
     without = whole = chip = with_it = gone = unread = 0

@@ -12,4 +12,4 @@ has_onnxruntime() {
 import onnx, onnxruntime, sys
 sys.exit(tuple(map(int, onnxruntime.__version__.split(".")[:2])) < (1, 23))' 2>/dev/null
 }
-in_tree() { env XPU_PREFIX="$build" XPU_BUILD="$build" PYTHONPATH="$PWD/python:$PWD/tests/provider" PYTHONDONTWRITEBYTECODE=1 "$@"; }
+in_tree() { env XPU_PREFIX="$build" XPU_BUILD="$build" PYTHONPATH="$PWD/python:$PWD/tests/provider:$PWD/tests/python" PYTHONDONTWRITEBYTECODE=1 "$@"; }

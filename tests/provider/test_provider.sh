@@ -12,6 +12,8 @@ check 0 '' gcc -std=c11 -Wall -Wextra -Werror -shared -fPIC tests/provider/custo
     -o "$folder/custom_op.so"
 check 0 ' 0 failed' in_tree env XPU_CUSTOM_OP="$folder/custom_op.so" "$python" tests/provider/check_provider.py
 echo "$output"
+check 0 ' 0 failed' in_tree "$python" tests/provider/check_bad_models.py
+echo "$output"
 check 0 '' gcc -std=c11 -D_GNU_SOURCE -Wall -Wextra -Werror -O1 -fno-builtin -shared -fPIC tests/provider/fail_allocation.c -o "$folder/fail.so"
 check 0 ' 0 failed' in_tree env LD_PRELOAD="$folder/fail.so" "$python" tests/provider/check_allocations.py
 echo "$output"

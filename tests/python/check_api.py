@@ -20,6 +20,7 @@ if os.environ.get("XPU_NO_NUMPY"):
     sys.modules["numpy"] = None
 import xpu
 from xpu import _native as native
+from xpu._errors import own_words
 from xpu._tensor import npy_bytes, npy_of, numpy, read_npy
 
 LEAK = 1 << 18  # bytes; what 10,000 runs really grow by is about a twentieth of it
@@ -406,12 +407,25 @@ class Errors(Shared):
             seen += 1
             with self.assertRaises(xpu.Error) as caught:
                 xpu.compile(model)
-            self.assertIn(str(caught.exception), done.stderr.decode())
+            self.assertIn(str(caught.exception), own_words(done.stderr.decode()))
             self.assertEqual(caught.exception.status, done.returncode)
             with open(model, "rb") as file, self.assertRaises(xpu.Error) as again:
                 xpu.compile(file.read(), name=model)
             self.assertEqual(str(again.exception), str(caught.exception))
         self.assertGreater(seen, 0)
+
+    def test_words(self):
+        """Messages name arguments where those of the tools name options."""
+        for text, wanted in (("for code that fits: --shape x=1..16,1", 'for code that fits: shapes={"x": "1..16,1"}'),
+                             ("hint: xpuc --value", "hint: the argument values"), ("option '--chip'", "option 'chip'"),
+                             ("give --precision-rules", "give the argument precision_rules"), ("x--shape", "x--shape"),
+                             ("--shapely, --params=FILE", "--shapely, --params=FILE")):
+            self.assertEqual(own_words(text), wanted)
+        program = xpu.compile("examples/digits/digits.onnx", shapes={"x": "N=1..4,1,16,16"})
+        with self.assertRaises(xpu.UsageError) as caught:
+            program.run({"x": images(5)}, device="ref")
+        self.assertEqual(caught.exception.hint, "compile with a larger range: the argument shapes")
+        self.assertIn("larger range: the argument shapes", str(caught.exception))
 
     def test_members(self):
         with self.assertRaises(xpu.ModelError) as caught:

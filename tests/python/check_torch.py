@@ -1,6 +1,9 @@
 """xpu.torch: results as PyTorch's, convolutions on the chip, what falls back and how it says so."""
+import logging
 import os
 import sys
+import threading
+import time
 import warnings
 
 sys.path.insert(0, os.path.join("examples", "stock"))
@@ -9,6 +12,7 @@ import torch  # noqa: E402
 import torch_compile  # noqa: E402
 import xpu  # noqa: E402
 import xpu.torch  # noqa: E402
+from leaks import leaves_nothing  # noqa: E402
 from quiet import quiet  # noqa: E402
 
 SHAPE = (1, 3, 32, 32)
@@ -86,6 +90,35 @@ def check_left():
             raise AssertionError(options)
 
 
+def check_chains():
+    """Errors that are their own cause, or each other's, come to an end."""
+    first, second = ValueError("at node %conv"), ValueError("second")
+    first.__cause__ = first
+    assert xpu.torch._not_exported(first).node == "conv"
+    first.__cause__, second.__cause__ = second, first
+    error = xpu.torch._not_exported(first)
+    assert error.rule == "torch-export" and error.node == "conv" and error.reason == "second", error
+
+
+def check_threads():
+    """Threads that export at the same time leave the settings of warnings and of the exporter's log as they were."""
+    logger = logging.getLogger("torch.onnx._internal.exporter._registration")
+    before, barrier = (list(warnings.filters), logger.level), threading.Barrier(4)
+
+    def work():
+        barrier.wait()
+        for number in range(200):
+            with xpu.torch._silent():
+                time.sleep(0.0001 * (number % 3))
+
+    threads = [threading.Thread(target=work) for _ in range(4)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert (list(warnings.filters), logger.level) == before, "warnings stay silent"
+
+
 def main():
     with torch.no_grad():
         check_network("func", "standard", "int16", "tensor", 1e-2)
@@ -93,6 +126,9 @@ def main():
         check_weights()
         check_sizes()
         quiet(check_left)
+        leaves_nothing(check_left, times=3, before=2)
+        check_chains()
+        check_threads()
     print("PyTorch %s: all as PyTorch" % torch.__version__)
     return 0
 

@@ -176,14 +176,15 @@ static xpu_status check_guards(const xpu_run *run) {
     const xpu_guard *guard = xpu_graph_broken_guard(run->graph, run->symbols);
     if (!guard) return XPU_OK;
     const xpu_dims *dims = &run->graph->dims;
-    return xpu_error(
-        run->diags, XPU_EUSAGE, run->owner->image->name, "shape-guard",
-        xpu_escape_message(run->arena, guard->where, 200),
-        xpu_printf(run->arena, "it cannot run with %s", xpu_placement_shape(run->program, run->symbols, run->arena)),
-        xpu_printf(run->arena, "it needs %s; they are %lld and %lld", xpu_guard_text(run->graph, guard, run->arena),
-                   (long long)xpu_dim_eval(dims, guard->a, run->symbols),
-                   (long long)xpu_dim_eval(dims, guard->b, run->symbols)),
-        "choose a shape for which they are equal");
+    const char *shape = xpu_placement_shape(run->program, run->symbols, run->arena);
+    return xpu_error(run->diags, XPU_EUSAGE, run->owner->image->name, "shape-guard",
+                     xpu_escape_message(run->arena, guard->where, 200),
+                     xpu_printf(run->arena, "it cannot run with %s", shape ? shape : "these values"),
+                     xpu_printf(run->arena, "it needs %s; they are %lld and %lld",
+                                xpu_guard_text(run->graph, guard, run->arena),
+                                (long long)xpu_dim_eval(dims, guard->a, run->symbols),
+                                (long long)xpu_dim_eval(dims, guard->b, run->symbols)),
+                     "choose a shape for which they are equal");
 }
 
 static xpu_status no_size(const xpu_run *run, const char *rule, const char *where, const char *what, const char *why) {
