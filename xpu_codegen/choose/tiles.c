@@ -123,7 +123,7 @@ static uint32_t x_reads_of(const problem *p, const cut *c) {
 static double pass_of(const problem *p, double pixels, double steps) {
     const double rows = p->chip->array_rows, lines = (double)p->columns * p->format.weight / LINE_BYTES;
     const double least = 1.0 / p->chip->weight_rows, load = rows * (lines > least ? lines : least);
-    if (p->format.weight > 1 && pixels < p->chip->array_rows / 4) return load + steps;
+    if (p->format.weight > 1 && 4 * pixels < p->chip->array_rows) return load + steps;
     const double loads = p->format.weight * load;
     return steps > loads ? steps : loads;
 }
