@@ -62,7 +62,7 @@ char *xpu_ep_write_notes(const xpu_ep *ep, xpu_arena *arena, const xpu_ep_progra
 static int read_hash(const char *text, size_t length, xpu_hash *hash) {
     if (length != (size_t)2 * XPU_HASH_BYTES || strspn(text, "0123456789abcdef") != length) return 0;
     for (int i = 0; i < XPU_HASH_BYTES; i++) {
-        const char digits[3] = {text[2 * i], text[2 * i + 1], '\0'};
+        const char *digit = text + (size_t)2 * (size_t)i, digits[3] = {digit[0], digit[1], '\0'};
         hash->bytes[i] = (uint8_t)strtoul(digits, NULL, 16);
     }
     return 1;
