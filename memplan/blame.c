@@ -105,9 +105,10 @@ static xpu_status blame_size(xpu_arena *arena, const xpu_memplan_problem *proble
     xpu_memplan_item *live = XPU_NEW_ARRAY(arena, xpu_memplan_item, attempt->item_count);
     uint32_t count = 0;
     uint64_t bytes = 0, rest = 0;
+    const xpu_memplan_life step = {.first = attempt->step, .last = attempt->step};
     for (uint32_t i = 0; i < attempt->item_count; i++) {
         const xpu_memplan_item *item = &attempt->items[i];
-        if (item->first > attempt->step || item->last < attempt->step || !item->bytes) continue;
+        if (!xpu_memplan_lives_meet(&item->life, &step) || !item->bytes) continue;
         live[count++] = *item;
         bytes += item->bytes;
     }
@@ -123,7 +124,7 @@ static xpu_status blame_size(xpu_arena *arena, const xpu_memplan_problem *proble
         else
             xpu_text_add(&why, "%s%s %" PRIu64 " (%s)", i ? ", " : "",
                          xpu_memplan_quote(arena, problem, attempt->groups.items[live[i].id].root), live[i].bytes,
-                         xpu_memplan_life(arena, problem, live[i].first, live[i].last));
+                         xpu_memplan_life_text(arena, problem, live[i].life));
     }
     if (count > MAX_NAMED) xpu_text_add(&why, " and %" PRIu32 " more with %" PRIu64, count - MAX_NAMED, rest);
     return xpu_error(diags, XPU_EMODEL, problem->file, level->full_rule ? level->full_rule : "plan-capacity",

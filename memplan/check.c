@@ -117,6 +117,10 @@ static int check_alias(checker *c, uint32_t i) {
         wrong(c, "check-alias", name_of(c, i), "it is not %" PRIu64 " bytes after the start of %s", alias->offset,
               name_of(c, alias->other));
     }
+    if (b->gap_count || other->gap_count) {
+        wrong(c, "check-alias", name_of(c, i), "it or %s has gaps, in which its bytes are not its own",
+              name_of(c, alias->other));
+    }
     if (alias->offset > other->bytes || area_of(c, i).span > other->bytes - alias->offset) {
         wrong(c, "check-alias", name_of(c, i), "it reaches out of %s", name_of(c, alias->other));
     }
@@ -236,6 +240,13 @@ typedef struct {
     XPU_ARRAY(overlap) found;
 } overlaps;
 
+/* Of all buffers. */
+static uint32_t all_gaps(const checker *c) {
+    uint32_t gaps = 0;
+    for (uint32_t i = 0; i < c->problem->buffer_count; i++) gaps += buffer_of(c, i)->gap_count;
+    return gaps;
+}
+
 static int note_overlap(void *context, uint32_t a, uint32_t b) {
     overlaps *all = context;
     area x = area_of(all->c, a), y = area_of(all->c, b);
@@ -252,23 +263,31 @@ static int compare_overlaps(const void *a, const void *b) {
     return p->y < q->y ? -1 : p->y > q->y;
 }
 
-/* Every two buffers whose lives meet and whose bytes meet need an alias that allows it. */
+/* Every two buffers whose lives meet and whose bytes meet need an alias that allows it. There is a box for each time
+ * between the gaps of a buffer. */
 static void check_overlaps(checker *c, const owners *o) {
     uint32_t n = c->problem->buffer_count;
-    xpu_memplan_box *boxes = XPU_NEW_ARRAY(c->arena, xpu_memplan_box, n);
+    xpu_memplan_box *boxes = XPU_NEW_ARRAY(c->arena, xpu_memplan_box, n + all_gaps(c));
     overlaps all = {.c = c, .o = o};
     for (uint32_t level = 0; level < c->problem->level_count; level++) {
         uint32_t count = 0;
         for (uint32_t i = 0; i < n; i++) {
             if (place_of(c, i)->level != level) continue;
+            const xpu_memplan_buffer *b = buffer_of(c, i);
             area where = area_of(c, i);
-            boxes[count++] = (xpu_memplan_box){buffer_of(c, i)->first, buffer_of(c, i)->last, where.start,
-                                               where.start + where.span, i};
+            uint32_t begins = b->first;
+            for (uint32_t k = 0; k < b->gap_count; k++) {
+                boxes[count++] =
+                    (xpu_memplan_box){begins, b->gaps[k].first - 1, where.start, where.start + where.span, i};
+                begins = b->gaps[k].last + 1;
+            }
+            boxes[count++] = (xpu_memplan_box){begins, b->last, where.start, where.start + where.span, i};
         }
         xpu_memplan_meetings(c->arena, boxes, count, note_overlap, &all);
     }
     if (all.found.count) qsort(all.found.items, all.found.count, sizeof *all.found.items, compare_overlaps);
     for (uint32_t i = 0; i < all.found.count; i++) {
+        if (i && compare_overlaps(&all.found.items[i], &all.found.items[i - 1]) == 0) continue; /* between other gaps */
         wrong(c, "check-overlap", name_of(c, all.found.items[i].x), "it shares bytes with %s while both live",
               name_of(c, all.found.items[i].y));
     }
@@ -309,17 +328,22 @@ static int compare_changes(const void *a, const void *b) {
     return x->step < y->step ? -1 : x->step > y->step;
 }
 
-/* The most bytes that live at one step in a level: storage counts from the first to the last step of all who use it. */
+/* The most bytes that live at one step in a level: storage counts from the first to the last step of all who use it,
+ * less the gaps of one that uses it alone. */
 static uint64_t most_live(checker *c, const uint32_t *first, const uint32_t *last, const owners *o, uint32_t level) {
     uint32_t n = c->problem->buffer_count, count = 0;
     uint64_t reserved = c->problem->levels[level].reserved, live = 0, most = 0;
-    change *changes = XPU_NEW_ARRAY(c->arena, change, 2 * (size_t)n);
+    change *changes = XPU_NEW_ARRAY(c->arena, change, 2 * ((size_t)n + all_gaps(c)));
     for (uint32_t i = 0; i < n; i++) {
         if (o->storage[i] != i || place_of(c, i)->level != level) continue;
         uint64_t start = place_of(c, i)->offset, end = start + buffer_of(c, i)->bytes;
         uint64_t bytes = end <= reserved ? 0 : end - (start > reserved ? start : reserved);
         changes[count++] = (change){first[i], bytes, 0};
         changes[count++] = (change){(uint64_t)last[i] + 1, 0, bytes};
+        for (uint32_t k = 0; k < buffer_of(c, i)->gap_count; k++) { /* no other buffer uses its bytes then */
+            changes[count++] = (change){buffer_of(c, i)->gaps[k].first, 0, bytes};
+            changes[count++] = (change){(uint64_t)buffer_of(c, i)->gaps[k].last + 1, bytes, 0};
+        }
     }
     if (count) qsort(changes, count, sizeof *changes, compare_changes);
     for (uint32_t i = 0; i < count; i++) {

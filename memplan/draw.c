@@ -104,26 +104,38 @@ static void add_label(picture *p, double x, double y, double width, double heigh
     xpu_text_add(&p->text, "</text>\n");
 }
 
+static double part_width(const axes *a, xpu_memplan_steps part) {
+    return ((double)part.last - (double)part.first + 1) * a->per_step;
+}
+
 static void add_buffer(picture *p, const axes *a, uint32_t index) {
     const xpu_memplan_buffer *buffer = &p->problem->buffers[index];
     const xpu_memplan_place *place = &p->plan->places[index];
-    double width = (double)(buffer->last - buffer->first + 1) * a->per_step;
+    const xpu_memplan_life life = xpu_memplan_life_of(buffer);
     double height = (double)buffer->bytes * a->per_byte;
-    double x = a->left + (double)buffer->first * a->per_step;
     double y = a->bottom - (double)place->offset * a->per_byte - height;
     const char *name = buffer->name && *buffer->name ? buffer->name : xpu_printf(p->arena, "%" PRIu32, index);
-    xpu_text_add(&p->text, "<g><rect x=\"%.2f\" y=\"%.2f\" width=\"%.2f\" height=\"%.2f\" fill=\"%s\"/><title>", x, y,
-                 width, height, colour_of(buffer, place->alias_of != XPU_MEMPLAN_NONE));
+    xpu_text_add(&p->text, "<g>");
+    for (uint32_t i = 0; i <= life.gap_count; i++) { /* one name and one life, a rectangle between its gaps */
+        const xpu_memplan_steps part = xpu_memplan_part(&life, i);
+        xpu_text_add(&p->text, "<rect x=\"%.2f\" y=\"%.2f\" width=\"%.2f\" height=\"%.2f\" fill=\"%s\"/>",
+                     a->left + (double)part.first * a->per_step, y, part_width(a, part), height,
+                     colour_of(buffer, place->alias_of != XPU_MEMPLAN_NONE));
+    }
+    xpu_text_add(&p->text, "<title>");
     add_name(p, name);
     xpu_text_add(&p->text, ": %" PRIu64 " bytes at %" PRIu64 ", ", buffer->bytes, place->offset);
-    add_whole(p, xpu_memplan_life(p->arena, p->problem, buffer->first, buffer->last));
+    add_whole(p, xpu_memplan_life_text(p->arena, p->problem, life));
     xpu_text_add(&p->text, ", %s", xpu_memplan_kind_name(buffer->kind));
     if (place->alias_of != XPU_MEMPLAN_NONE) {
         xpu_text_add(&p->text, ", in the bytes of ");
         add_name(p, p->problem->buffers[place->alias_of].name);
     }
     xpu_text_add(&p->text, "</title>\n");
-    add_label(p, x, y, width, height, name);
+    for (uint32_t i = 0; i <= life.gap_count; i++) {
+        const xpu_memplan_steps part = xpu_memplan_part(&life, i);
+        add_label(p, a->left + (double)part.first * a->per_step, y, part_width(a, part), height, name);
+    }
     xpu_text_add(&p->text, "</g>\n");
 }
 

@@ -141,7 +141,7 @@ static uint32_t place(xpu_memplan_exact *x, const uint32_t *list, uint32_t count
     for (uint32_t i = 0; i < count; i++) {
         uint32_t other = list[i];
         if (other == item) continue;
-        if (x->from[other] >= x->to[item] || x->from[item] >= x->to[other] || x->floor[other] >= top) {
+        if (x->floor[other] >= top || !xpu_memplan_exact_meet(x, other, item)) {
             rest[kept++] = other;
             continue;
         }

@@ -1,7 +1,8 @@
 /*
  * The exact search for offsets in one level, and what its files share.
  *
- * Time is cut into sections, in which nothing begins or ends. Items are placed from low to high: the next one is the
+ * Time is cut into sections, in which nothing begins or ends; an item with gaps is in the sections in which it lives,
+ * and across a cut also where it has a gap there. Items are placed from low to high: the next one is the
  * lowest that can be, of those that can be as low the first in a fixed order. Only placements count in which no item
  * can be moved to a lower offset; so an item that is passed over (marked) must be lifted later by one that its life
  * meets. What is left splits wherever no life goes across a cut in time, and each part is searched alone. A part that
@@ -54,6 +55,11 @@ typedef struct {
     uint8_t marked;
 } xpu_memplan_change;
 
+/* The second one is not included. */
+typedef struct {
+    uint32_t from, to;
+} xpu_memplan_sections;
+
 #define XPU_MEMPLAN_NO_CHANGE UINT32_MAX
 enum { XPU_MEMPLAN_EXACT_KEYS = 10 };
 
@@ -70,9 +76,12 @@ struct xpu_memplan_exact {
     xpu_memplan_height grid;              /* divides every offset */
     xpu_memplan_height *size, *alignment; /* sizes in whole grid steps, as nothing can begin in between */
     xpu_memplan_height *limit, top; /* of the peak that is tried: where each item may end at most, and any of them */
-    uint32_t *from, *to;            /* sections */
-    uint32_t *meet_at, *meets;      /* whose lives meet: meets[meet_at[i]] to meets[meet_at[i + 1] - 1] */
-    uint32_t *pin_at;               /* the same of the pinned ones, by offset */
+    uint32_t *from, *to;            /* sections, from the first to the last one of a life, gaps or not */
+    uint32_t *stretch_at;           /* the sections in which it lives: stretches[stretch_at[i]] and so on */
+    xpu_memplan_sections *stretches;
+    int have_gaps;             /* some items */
+    uint32_t *meet_at, *meets; /* whose lives meet: meets[meet_at[i]] to meets[meet_at[i + 1] - 1] */
+    uint32_t *pin_at;          /* the same of the pinned ones, by offset */
     const xpu_memplan_item **pins;
     uint64_t (*keys)[XPU_MEMPLAN_EXACT_KEYS]; /* per item: what orders are made of */
     uint32_t *rank, *ranked;                  /* of the order that is tried */
@@ -114,6 +123,12 @@ static inline void xpu_memplan_add_reason(xpu_memplan_reasons *to, uint32_t deci
 
 static inline xpu_memplan_reasons *xpu_memplan_why(const xpu_memplan_exact *x, uint32_t item) {
     return x->why + (size_t)item * x->words;
+}
+
+/* Whether the lives of two items meet. */
+static inline int xpu_memplan_exact_meet(const xpu_memplan_exact *x, uint32_t a, uint32_t b) {
+    if (x->from[a] >= x->to[b] || x->from[b] >= x->to[a]) return 0;
+    return !x->have_gaps || xpu_memplan_items_meet(&x->items[x->id[a]], &x->items[x->id[b]]);
 }
 
 /* exact_order.c: the search without its state, or NULL. */

@@ -88,6 +88,13 @@ static void sort_by_least(xpu_memplan_exact *x, const uint32_t *list, uint32_t c
     while (next < marked) x->sorted[made++] = x->work[next++];
 }
 
+static int lives_in(const xpu_memplan_exact *x, uint32_t item, uint32_t section) {
+    for (uint32_t i = x->stretch_at[item]; i < x->stretch_at[item + 1]; i++) {
+        if (x->stretches[i].from <= section && section < x->stretches[i].to) return 1;
+    }
+    return 0;
+}
+
 /* The items above the last hole that a section's bound leaves are those that it rests on. */
 static void explain_section(const xpu_memplan_exact *x, uint32_t section, uint32_t count,
                             xpu_memplan_reasons *reasons) {
@@ -95,7 +102,7 @@ static void explain_section(const xpu_memplan_exact *x, uint32_t section, uint32
     uint32_t first = 0;
     for (uint32_t i = 0; i < count; i++) {
         uint32_t item = x->sorted[i];
-        if (x->from[item] > section || x->to[item] <= section) continue;
+        if (!lives_in(x, item, section)) continue;
         if (x->least[item] >= height) {
             height = x->least[item];
             first = i;
@@ -104,7 +111,7 @@ static void explain_section(const xpu_memplan_exact *x, uint32_t section, uint32
     }
     for (uint32_t i = first; i < count; i++) {
         uint32_t item = x->sorted[i];
-        if (x->from[item] <= section && section < x->to[item]) xpu_memplan_exact_explain(x, item, reasons);
+        if (lives_in(x, item, section)) xpu_memplan_exact_explain(x, item, reasons);
     }
 }
 
@@ -116,12 +123,15 @@ int xpu_memplan_exact_may_fit(xpu_memplan_exact *x, const uint32_t *list, uint32
     memset(x->height + from, 0, (to - from) * sizeof *x->height);
     x->steps += count + to - from;
     for (uint32_t i = 0; i < count; i++) {
-        uint32_t item = x->sorted[i], end = x->to[item];
+        uint32_t item = x->sorted[i], last = x->stretch_at[item + 1];
         xpu_memplan_height least = x->least[item], size = x->size[item];
-        for (uint32_t s = x->from[item]; s < end; s++) {
-            x->height[s] = (x->height[s] > least ? x->height[s] : least) + size;
+        for (uint32_t part = x->stretch_at[item]; part < last; part++) {
+            uint32_t end = x->stretches[part].to;
+            for (uint32_t s = x->stretches[part].from; s < end; s++) {
+                x->height[s] = (x->height[s] > least ? x->height[s] : least) + size;
+            }
+            x->steps += end - x->stretches[part].from;
         }
-        x->steps += end - x->from[item];
     }
     for (uint32_t s = from; s < to; s++) {
         if (x->height[s] <= x->top) continue;

@@ -2,6 +2,7 @@
 #include "memplan/exact.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 typedef enum {
     LOAD,     /* the most bytes that live at one time of its life */
@@ -53,29 +54,38 @@ static uint32_t section_at(const uint64_t *steps, uint32_t count, uint64_t step)
 }
 
 static void make_sections(xpu_memplan_exact *x) {
-    uint64_t *steps = XPU_NEW_ARRAY(x->arena, uint64_t, 2 * (size_t)x->count + 1);
+    size_t parts = x->count, count = 0;
+    for (uint32_t i = 0; i < x->count; i++) parts += x->items[x->id[i]].life.gap_count;
+    uint64_t *steps = XPU_NEW_ARRAY(x->arena, uint64_t, 2 * parts + 1);
     uint32_t different = 0;
     for (uint32_t i = 0; i < x->count; i++) {
-        const xpu_memplan_item *item = &x->items[x->id[i]];
-        steps[(size_t)2 * i] = item->first;
-        steps[2 * i + 1] = (uint64_t)item->last + 1;
+        const xpu_memplan_life *life = &x->items[x->id[i]].life;
+        for (uint32_t k = 0; k <= life->gap_count; k++) {
+            const xpu_memplan_steps part = xpu_memplan_part(life, k);
+            steps[count++] = part.first;
+            steps[count++] = (uint64_t)part.last + 1;
+        }
     }
-    qsort(steps, 2 * (size_t)x->count, sizeof *steps, compare_steps);
-    for (uint32_t i = 0; i < 2 * x->count; i++) {
+    qsort(steps, count, sizeof *steps, compare_steps);
+    for (size_t i = 0; i < count; i++) {
         if (different == 0 || steps[i] != steps[different - 1]) steps[different++] = steps[i];
     }
     x->sections = different ? different - 1 : 0;
     x->across = XPU_NEW_ARRAY(x->arena, uint32_t, different);
     x->height = XPU_NEW_ARRAY(x->arena, xpu_memplan_height, different);
-    for (uint32_t i = 0; i < x->count; i++) {
-        const xpu_memplan_item *item = &x->items[x->id[i]];
-        x->from[i] = section_at(steps, different, item->first);
-        x->to[i] = section_at(steps, different, (uint64_t)item->last + 1);
+    x->stretches = XPU_NEW_ARRAY(x->arena, xpu_memplan_sections, parts);
+    for (uint32_t i = 0, at = 0; i < x->count; i++) {
+        const xpu_memplan_life *life = &x->items[x->id[i]].life;
+        for (uint32_t k = 0; k <= life->gap_count; k++) {
+            const xpu_memplan_steps part = xpu_memplan_part(life, k);
+            x->stretches[at++] = (xpu_memplan_sections){section_at(steps, different, part.first),
+                                                        section_at(steps, different, (uint64_t)part.last + 1)};
+        }
+        x->from[i] = x->stretches[x->stretch_at[i]].from;
+        x->to[i] = x->stretches[at - 1].to;
+        x->stretch_at[i + 1] = at;
     }
-}
-
-static int lives_meet(const xpu_memplan_item *a, const xpu_memplan_item *b) {
-    return a->first <= b->last && b->first <= a->last;
+    x->have_gaps = parts > x->count;
 }
 
 static int compare_pins(const void *a, const void *b) {
@@ -90,12 +100,12 @@ static void make_meetings(xpu_memplan_exact *x) {
     for (uint32_t i = 0; i < x->count; i++) {
         const xpu_memplan_item *item = &x->items[x->id[i]];
         for (uint32_t k = 0; k < x->count; k++) {
-            if (k != i && lives_meet(item, &x->items[x->id[k]])) XPU_PUSH(x->arena, &meets, k);
+            if (k != i && xpu_memplan_items_meet(item, &x->items[x->id[k]])) XPU_PUSH(x->arena, &meets, k);
         }
         x->meet_at[i + 1] = meets.count;
         for (uint32_t k = 0; k < x->all; k++) {
             const xpu_memplan_item *pin = &x->items[k];
-            if (pin->pinned && pin->bytes && lives_meet(item, pin)) XPU_PUSH(x->arena, &pins, pin);
+            if (pin->pinned && pin->bytes && xpu_memplan_items_meet(item, pin)) XPU_PUSH(x->arena, &pins, pin);
         }
         x->pin_at[i + 1] = pins.count;
         uint32_t own = pins.count - x->pin_at[i];
@@ -109,22 +119,28 @@ static void make_keys(xpu_memplan_exact *x) {
     uint64_t *load = XPU_NEW_ARRAY(x->arena, uint64_t, x->sections);
     uint64_t unit = (uint64_t)x->unit;
     for (uint32_t i = 0; i < x->count; i++) {
-        for (uint32_t s = x->from[i]; s < x->to[i]; s++) load[s] += (uint64_t)x->size[i] / unit;
+        for (uint32_t part = x->stretch_at[i]; part < x->stretch_at[i + 1]; part++) {
+            for (uint32_t s = x->stretches[part].from; s < x->stretches[part].to; s++)
+                load[s] += (uint64_t)x->size[i] / unit;
+        }
     }
     for (uint32_t i = 0; i < x->count; i++) {
         const xpu_memplan_item *item = &x->items[x->id[i]];
-        uint64_t *keys = x->keys[i], sections = x->to[i] - x->from[i];
+        uint64_t *keys = x->keys[i], sections = 0;
+        for (uint32_t part = x->stretch_at[i]; part < x->stretch_at[i + 1]; part++) {
+            sections += x->stretches[part].to - x->stretches[part].from;
+            for (uint32_t s = x->stretches[part].from; s < x->stretches[part].to; s++) {
+                keys[LOADS] += load[s];
+                if (load[s] > keys[LOAD]) keys[LOAD] = load[s];
+            }
+        }
         keys[BYTES] = item->bytes / unit;
-        keys[LENGTH] = (uint64_t)item->last - item->first + 1;
+        keys[LENGTH] = xpu_memplan_live_steps(&item->life);
         keys[SECTIONS] = sections;
         keys[MEETS] = x->meet_at[i + 1] - x->meet_at[i];
-        keys[BIRTH] = UINT32_MAX - item->first;
-        keys[DEATH] = item->last;
+        keys[BIRTH] = UINT32_MAX - item->life.first;
+        keys[DEATH] = item->life.last;
         keys[AREA] = keys[BYTES] * keys[LENGTH];
-        for (uint32_t s = x->from[i]; s < x->to[i]; s++) {
-            keys[LOADS] += load[s];
-            if (load[s] > keys[LOAD]) keys[LOAD] = load[s];
-        }
         keys[MEAN] = keys[LOADS] * 1024 / sections;
     }
 }
@@ -142,32 +158,22 @@ xpu_memplan_height xpu_memplan_exact_rest(const xpu_memplan_exact *x, uint32_t i
     return (xpu_memplan_height)at;
 }
 
-typedef struct {
-    uint64_t keys[3];
-    uint32_t index;
-} sort_key;
-
-static int compare_keys(const void *a, const void *b) {
-    const sort_key *x = a, *y = b;
-    for (int i = 0; i < 3; i++) {
-        if (x->keys[i] != y->keys[i]) return x->keys[i] > y->keys[i] ? -1 : 1;
-    }
-    return x->index < y->index ? -1 : x->index > y->index;
-}
-
 static int are_equal(const xpu_memplan_exact *x, uint32_t a, uint32_t b) {
     const xpu_memplan_item *p = &x->items[x->id[a]], *q = &x->items[x->id[b]];
-    return p->first == q->first && p->last == q->last && p->bytes == q->bytes && p->alignment == q->alignment;
+    const uint32_t gaps = p->life.gap_count;
+    return p->life.first == q->life.first && p->life.last == q->life.last && p->bytes == q->bytes &&
+           p->alignment == q->alignment && gaps == q->life.gap_count &&
+           (!gaps || memcmp(p->life.gaps, q->life.gaps, gaps * sizeof *p->life.gaps) == 0);
 }
 
 void xpu_memplan_exact_order(xpu_memplan_exact *x, uint32_t order) {
     xpu_arena *work = xpu_arena_new(xpu_arena_mem(x->arena), "order of a search");
-    sort_key *sorted = XPU_NEW_ARRAY(work, sort_key, x->count);
+    xpu_memplan_sort_key *sorted = XPU_NEW_ARRAY(work, xpu_memplan_sort_key, x->count);
     for (uint32_t i = 0; i < x->count; i++) {
         sorted[i].index = i;
         for (int k = 0; k < 3; k++) sorted[i].keys[k] = x->keys[i][orders[order][k]];
     }
-    if (x->count) qsort(sorted, x->count, sizeof *sorted, compare_keys);
+    if (x->count) qsort(sorted, x->count, sizeof *sorted, xpu_memplan_compare_keys);
     for (uint32_t i = 0; i < x->count; i++) {
         uint32_t item = sorted[i].index;
         x->ranked[i] = item;
@@ -219,6 +225,7 @@ xpu_memplan_exact *xpu_memplan_exact_prepare(xpu_arena *arena, const xpu_memplan
     x->unit = (xpu_memplan_height)find_unit(x);
     x->from = XPU_NEW_ARRAY(arena, uint32_t, placed + 1);
     x->to = XPU_NEW_ARRAY(arena, uint32_t, placed + 1);
+    x->stretch_at = XPU_NEW_ARRAY(arena, uint32_t, placed + 1);
     x->meet_at = XPU_NEW_ARRAY(arena, uint32_t, placed + 1);
     x->pin_at = XPU_NEW_ARRAY(arena, uint32_t, placed + 1);
     x->keys = (uint64_t(*)[XPU_MEMPLAN_EXACT_KEYS])XPU_NEW_ARRAY(arena, uint64_t,

@@ -5,12 +5,9 @@
 
 #include "base/json.h"
 #include "memplan/internal.h"
+#include "memplan/report.h"
 
 enum { MAX_BLOCKERS = 8 };
-
-static int live_together(const xpu_memplan_buffer *a, const xpu_memplan_buffer *b) {
-    return a->first <= b->last && b->first <= a->last;
-}
 
 /* The buffer at the end of the chain of aliases. A plan that was checked has no circles. */
 static uint32_t owner_of(const xpu_memplan *plan, uint32_t buffer) {
@@ -41,37 +38,50 @@ static xpu_memplan_item *items_in(xpu_arena *arena, const xpu_memplan_problem *p
             continue;
         place[i] = *count + 1;
         items[(*count)++] = (xpu_memplan_item){
-            .id = i, .first = b->first, .last = b->last, .bytes = b->bytes, .offset = plan->places[i].offset};
+            .id = i, .life = xpu_memplan_life_of(b), .bytes = b->bytes, .offset = plan->places[i].offset};
     }
     for (uint32_t i = 0; i < plan->buffer_count; i++) {
         uint32_t at = place[owner_of(plan, i)];
         if (!at) continue;
-        if (problem->buffers[i].first < items[at - 1].first) items[at - 1].first = problem->buffers[i].first;
-        if (problem->buffers[i].last > items[at - 1].last) items[at - 1].last = problem->buffers[i].last;
+        xpu_memplan_life *life = &items[at - 1].life;
+        if (problem->buffers[i].first < life->first) life->first = problem->buffers[i].first;
+        if (problem->buffers[i].last > life->last) life->last = problem->buffers[i].last;
     }
     return items;
+}
+
+typedef XPU_ARRAY(xpu_memplan_item) item_list;
+
+/* An item for each stretch of time in which both live. */
+static void add_common_time(xpu_arena *arena, const xpu_memplan_item *item, const xpu_memplan_buffer *buffer,
+                            item_list *items) {
+    const xpu_memplan_life own = xpu_memplan_life_of(buffer);
+    for (uint32_t i = 0; i <= own.gap_count; i++) {
+        for (uint32_t k = 0; k <= item->life.gap_count; k++) {
+            const xpu_memplan_steps a = xpu_memplan_part(&own, i), b = xpu_memplan_part(&item->life, k);
+            xpu_memplan_item common = *item;
+            common.life = (xpu_memplan_life){.first = a.first > b.first ? a.first : b.first,
+                                             .last = a.last < b.last ? a.last : b.last};
+            if (common.life.first <= common.life.last) XPU_PUSH(arena, items, common);
+        }
+    }
 }
 
 static void find_shortage(xpu_arena *arena, const xpu_memplan_problem *problem, const xpu_memplan *plan,
                           uint32_t buffer, uint32_t level, xpu_memplan_shortage *shortage) {
     const xpu_memplan_buffer *b = &problem->buffers[buffer];
     const xpu_memplan_level *l = &problem->levels[level];
-    uint32_t count, kept = 0;
-    xpu_memplan_item *items = items_in(arena, problem, plan, level, owner_of(plan, buffer), &count);
-    for (uint32_t i = 0; i < count; i++) { /* those of its time, and only that time of them */
-        if (items[i].first > b->last || items[i].last < b->first) continue;
-        items[kept] = items[i];
-        if (items[kept].first < b->first) items[kept].first = b->first;
-        if (items[kept].last > b->last) items[kept].last = b->last;
-        kept++;
-    }
-    uint32_t step = b->first;
-    uint64_t live = xpu_memplan_load(arena, items, kept, l->reserved, &step), size = l->bytes - l->reserved;
-    if (!kept) step = b->first;
-    sized *at_step = XPU_NEW_ARRAY(arena, sized, kept);
-    uint32_t found = 0;
-    for (uint32_t i = 0; i < kept; i++) {
-        if (items[i].first <= step && step <= items[i].last) at_step[found++] = (sized){items[i].id, items[i].bytes};
+    uint32_t count, found = 0, step = b->first;
+    const xpu_memplan_item *items = items_in(arena, problem, plan, level, owner_of(plan, buffer), &count);
+    item_list of_its_time = {0};
+    for (uint32_t i = 0; i < count; i++) add_common_time(arena, &items[i], b, &of_its_time);
+    uint64_t live = xpu_memplan_load(arena, of_its_time.items, of_its_time.count, l->reserved, &step);
+    uint64_t size = l->bytes - l->reserved;
+    if (!of_its_time.count) step = b->first;
+    sized *at_step = XPU_NEW_ARRAY(arena, sized, of_its_time.count);
+    for (uint32_t i = 0; i < of_its_time.count; i++) {
+        const xpu_memplan_item *item = &of_its_time.items[i];
+        if (item->life.first <= step && step <= item->life.last) at_step[found++] = (sized){item->id, item->bytes};
     }
     if (found) qsort(at_step, found, sizeof *at_step, compare_sized);
     *shortage = (xpu_memplan_shortage){.level = level, .step = step, .free_bytes = size > live ? size - live : 0};
@@ -91,7 +101,7 @@ static void find_neighbours(const xpu_memplan_problem *problem, const xpu_mempla
     for (uint32_t i = 0; i < plan->buffer_count; i++) {
         const xpu_memplan_buffer *b = &problem->buffers[i];
         const xpu_memplan_place *p = &plan->places[i];
-        if (i == reason->buffer || p->level != place->level || !b->bytes || !live_together(b, own)) continue;
+        if (i == reason->buffer || p->level != place->level || !b->bytes || !xpu_memplan_buffers_meet(b, own)) continue;
         uint64_t its_end = p->offset + b->bytes;
         if (its_end <= start && (its_end > low || (its_end == low && reason->below == XPU_MEMPLAN_NONE)))
             low = its_end, reason->below = i;
@@ -192,7 +202,7 @@ static void text_shortage(xpu_text *text, const xpu_memplan_problem *problem, co
     for (uint32_t i = 0; i < s->blocker_count && i < MAX_BLOCKERS; i++) {
         const xpu_memplan_buffer *b = &problem->buffers[s->blockers[i]];
         xpu_text_add(text, "             %s %" PRIu64 " bytes, %s\n", xpu_memplan_quote(arena, problem, s->blockers[i]),
-                     b->bytes, xpu_memplan_life(arena, problem, b->first, b->last));
+                     b->bytes, xpu_memplan_life_text(arena, problem, xpu_memplan_life_of(b)));
     }
     if (s->blocker_count > MAX_BLOCKERS)
         xpu_text_add(text, "             and %" PRIu32 " more\n", s->blocker_count - MAX_BLOCKERS);
@@ -209,7 +219,7 @@ static void text_neighbour(xpu_text *text, const xpu_memplan_problem *problem, c
     }
     const xpu_memplan_buffer *b = &problem->buffers[other];
     xpu_text_add(text, "%s, %" PRIu64 " bytes, %s", xpu_memplan_quote(text->arena, problem, other), b->bytes,
-                 xpu_memplan_life(text->arena, problem, b->first, b->last));
+                 xpu_memplan_life_text(text->arena, problem, xpu_memplan_life_of(b)));
     if (distance) xpu_text_add(text, "; %" PRIu64 " bytes between them", distance);
     xpu_text_add(text, "\n");
 }
@@ -223,7 +233,7 @@ char *xpu_memplan_reason_text(xpu_arena *arena, const xpu_memplan_problem *probl
     xpu_text_add(&text, "%s: %s, %" PRIu64 " bytes in %s at %" PRIu64 "\n",
                  xpu_memplan_quote(arena, problem, reason->buffer), xpu_memplan_kind_name(b->kind), b->bytes,
                  level_name(arena, problem, p->level), p->offset);
-    xpu_text_add(&text, "  lives    %s\n", xpu_memplan_life(arena, problem, b->first, b->last));
+    xpu_text_add(&text, "  lives    %s\n", xpu_memplan_life_text(arena, problem, xpu_memplan_life_of(b)));
     xpu_text_add(&text, "  may be   in %s\n", allowed_text(arena, problem, b));
     for (uint32_t i = 0; i < reason->rule_count; i++)
         xpu_text_add(&text, "  rule     %s\n", problem->rules[reason->rules[i]].text);
@@ -236,7 +246,7 @@ char *xpu_memplan_reason_text(xpu_arena *arena, const xpu_memplan_problem *probl
     for (uint32_t i = 0; i < reason->sharing_count; i++) {
         const xpu_memplan_buffer *other = &problem->buffers[reason->sharing[i]];
         xpu_text_add(&text, "  shares   bytes with %s, %s\n", xpu_memplan_quote(arena, problem, reason->sharing[i]),
-                     xpu_memplan_life(arena, problem, other->first, other->last));
+                     xpu_memplan_life_text(arena, problem, xpu_memplan_life_of(other)));
     }
     text_neighbour(&text, problem, "below", reason->below, reason->below_distance, "the start");
     text_neighbour(&text, problem, "above", reason->above, reason->above_distance, "the end");
@@ -275,6 +285,7 @@ static void json_shortage(xpu_arena *arena, json_t *top, const xpu_memplan_probl
         set_number(arena, blocker, "bytes", problem->buffers[s->blockers[i]].bytes);
         set_number(arena, blocker, "first", problem->buffers[s->blockers[i]].first);
         set_number(arena, blocker, "last", problem->buffers[s->blockers[i]].last);
+        xpu_memplan_set_gaps(arena, blocker, &problem->buffers[s->blockers[i]]);
     }
 }
 
@@ -296,6 +307,7 @@ json_t *xpu_memplan_reason_json(xpu_arena *arena, const xpu_memplan_problem *pro
     set_number(arena, top, "alignment", xpu_memplan_alignment(b->alignment));
     set_number(arena, top, "first", b->first);
     set_number(arena, top, "last", b->last);
+    xpu_memplan_set_gaps(arena, top, b);
     set_text(arena, top, "level", problem->levels[p->level].name);
     set_number(arena, top, "offset", p->offset);
     json_t *allowed = xpu_json_set(arena, top, "allowed", json_array());

@@ -40,7 +40,8 @@ char *xpu_memplan_reason_text(xpu_arena *arena, const xpu_memplan_problem *probl
 /* {"name", "kind", "bytes", "alignment", "first", "last", "level", "offset", "allowed": [...], "preferred", "why",
  *  "shortage": {"level", "step", "free", "short", "blockers": [{"name", "bytes", "first", "last"}]},
  *  "below": {"name", "distance"}, "above": {"name", "distance"}, "alias_of", "sharing": [...], "rules": [...]}
- * shortage is there where the buffer is elsewhere, alias_of where it is an alias; name is null without a neighbour.
+ * shortage is there where the buffer is elsewhere, alias_of where it is an alias, "gaps": [[first, last], ...] after a
+ * "last" where it has some; name is null without a neighbour.
  * Released with the arena. */
 json_t *xpu_memplan_reason_json(xpu_arena *arena, const xpu_memplan_problem *problem, const xpu_memplan *plan,
                                 const xpu_memplan_reason *reason);

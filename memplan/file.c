@@ -4,10 +4,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/file.h"
 #include "base/json.h"
-
-enum { MAX_CSV_BYTES = 1 << 26 };
+#include "memplan/csv.h"
 
 typedef struct {
     xpu_arena *arena;
@@ -103,6 +101,45 @@ static void read_levels(const reader *r, xpu_json_object *o, const char *path, c
     }
 }
 
+/* The length of a list; 0 after reporting that it is longer than `most`. */
+static uint32_t length_of(const reader *r, const char *key, const json_t *list, uint32_t most) {
+    size_t count = json_array_size(list);
+    if (count <= most) return (uint32_t)count;
+    xpu_error(r->diags, XPU_EUSAGE, r->file, "json-range", xpu_printf(r->arena, "key '%s'", key),
+              "the list is too long",
+              xpu_printf(r->arena, "it has %zu elements; %" PRIu32 " are the limit", count, most),
+              "split the problem into smaller ones");
+    return 0;
+}
+
+/* "gaps": [[first, last], ...] */
+static void read_gaps(const reader *r, xpu_json_object *o, const char *path, xpu_memplan_buffer *buffer) {
+    if (!xpu_json_member(o, "gaps")) return;
+    const json_t *list = xpu_json_array(o, "gaps");
+    const uint32_t count = length_of(r, xpu_printf(r->arena, "%s.gaps", path), list, XPU_MEMPLAN_MAX_MATCHES);
+    xpu_memplan_steps *gaps = XPU_NEW_ARRAY(r->arena, xpu_memplan_steps, count);
+    buffer->gaps = gaps;
+    for (uint32_t i = 0; i < count; i++) {
+        const json_t *pair = json_array_get(list, i), *first = json_array_get(pair, 0), *last = json_array_get(pair, 1);
+        const json_int_t from = json_integer_value(first), to = json_integer_value(last);
+        if (json_array_size(pair) != 2 || !json_is_integer(first) || !json_is_integer(last) || from < 0 || to < 0 ||
+            from > XPU_MEMPLAN_MAX_STEP || to > XPU_MEMPLAN_MAX_STEP) {
+            xpu_error(r->diags, XPU_EUSAGE, r->file, "json-type",
+                      xpu_printf(r->arena, "key '%s.gaps[%" PRIu32 "]'", path, i), "this is no gap",
+                      "a gap is a list of two steps from 0 to 2^30", "write [first, last], both included");
+            return;
+        }
+        gaps[buffer->gap_count++] = (xpu_memplan_steps){(uint32_t)from, (uint32_t)to};
+    }
+    if (buffer->first <= buffer->last && !xpu_memplan_gaps_hold(buffer)) {
+        xpu_error(r->diags, XPU_EUSAGE, r->file, "json-range", xpu_printf(r->arena, "key '%s.gaps'", path),
+                  "the gaps are not within the life",
+                  "they are in order, and the buffer lives before, between and "
+                  "behind them",
+                  "leave out gaps at the ends, and make one of those that touch");
+    }
+}
+
 static void read_buffer(const reader *r, json_t *value, const char *path, const xpu_memplan_problem *problem,
                         xpu_memplan_buffer *buffer) {
     static const char *const kinds[] = {
@@ -122,6 +159,7 @@ static void read_buffer(const reader *r, json_t *value, const char *path, const 
                              .last = (uint32_t)xpu_json_int(&o, "last", 0, XPU_MEMPLAN_MAX_STEP),
                              .kind = kind < 0 ? XPU_MEMPLAN_ACTIVATION : (xpu_memplan_kind)kind,
                              .access_bytes = (uint64_t)xpu_json_int_or(&o, "access_bytes", 0, MOST_BYTES, 0)};
+    read_gaps(r, &o, path, buffer);
     read_levels(r, &o, path, problem, buffer);
     buffer->pinned = xpu_json_member(&o, "offset") != NULL;
     if (buffer->pinned) buffer->pinned_offset = (uint64_t)xpu_json_int(&o, "offset", 0, MOST_BYTES);
@@ -143,17 +181,6 @@ static void read_alias(const reader *r, json_t *value, const char *path, const x
                                  .row_bytes = (uint64_t)xpu_json_int_or(&o, "row_bytes", 0, MOST_BYTES, 0),
                                  .pitch = (uint64_t)xpu_json_int_or(&o, "pitch", 0, MOST_BYTES, 0)};
     xpu_json_done(&o);
-}
-
-/* The length of a list; 0 after reporting that it is longer than `most`. */
-static uint32_t length_of(const reader *r, const char *key, const json_t *list, uint32_t most) {
-    size_t count = json_array_size(list);
-    if (count <= most) return (uint32_t)count;
-    xpu_error(r->diags, XPU_EUSAGE, r->file, "json-range", xpu_printf(r->arena, "key '%s'", key),
-              "the list is too long",
-              xpu_printf(r->arena, "it has %zu elements; %" PRIu32 " are the limit", count, most),
-              "split the problem into smaller ones");
-    return 0;
 }
 
 static xpu_status read_json(const reader *r, xpu_memplan_problem *problem) {
@@ -201,86 +228,47 @@ static xpu_status read_json(const reader *r, xpu_memplan_problem *problem) {
 
 /* ---- CSV ---- */
 
-static xpu_status wrong_line(const reader *r, uint32_t line, const char *why) {
-    return xpu_error(r->diags, XPU_EUSAGE, r->file, "memplan-csv", xpu_printf(r->arena, "line %" PRIu32, line),
-                     "the line is no buffer", why, "each line is id,lower,upper,size, upper being exclusive");
+static uint64_t room_for(const xpu_memplan_buffer *buffers, uint32_t count) {
+    uint64_t sum = 0, end = 0;
+    for (uint32_t i = 0; i < count; i++) {
+        const xpu_memplan_buffer *b = &buffers[i];
+        sum += b->bytes + b->alignment;
+        if (b->pinned && b->pinned_offset + b->bytes > end) end = b->pinned_offset + b->bytes;
+    }
+    sum += end;
+    return sum > XPU_MEMPLAN_MAX_BYTES ? XPU_MEMPLAN_MAX_BYTES : sum;
 }
 
-static const char *read_row(reader *r, char *line, xpu_memplan_buffer *buffer) {
-    char *comma = strchr(line, ',');
-    unsigned long long numbers[3];
-    if (!comma || comma == line) return "it has no name";
-    *comma = '\0';
-    if (!xpu_is_utf8(line)) return "its name is not UTF-8";
-    const char *at = comma + 1;
-    for (int i = 0; i < 3; i++) {
-        char *end;
-        numbers[i] = strtoull(at, &end, 10);
-        if (end == at || *at == '-' || *end != (i < 2 ? ',' : '\0')) return "three numbers follow the name";
-        at = end + 1;
-    }
-    if (numbers[0] >= numbers[1] || numbers[1] > XPU_MEMPLAN_MAX_STEP) return "lower is not below upper, or too large";
-    if (numbers[2] > XPU_MEMPLAN_MAX_BYTES) return "the size is too large";
-    *buffer = (xpu_memplan_buffer){.name = xpu_strdup(r->arena, line),
-                                   .bytes = numbers[2],
-                                   .first = (uint32_t)numbers[0],
-                                   .last = (uint32_t)numbers[1] - 1,
-                                   .kind = XPU_MEMPLAN_ACTIVATION,
-                                   .level_count = 1};
-    return NULL;
-}
-
-static uint64_t sum_of(const xpu_memplan_buffer *buffers, uint32_t count) {
-    uint64_t sum = 0;
-    for (uint32_t i = 0; i < count; i++) sum += buffers[i].bytes;
-    return sum;
-}
-
-static xpu_status read_csv(reader *r, uint64_t bytes, xpu_memplan_problem *problem) {
-    size_t length, before = r->diags->errors;
-    char *text = xpu_file_read_all(r->arena, r->file, MAX_CSV_BYTES, &length, r->diags);
-    if (!text) return xpu_diags_status(r->diags);
-    if (strlen(text) != length) {
-        uint32_t line = 1;
-        for (const char *c = text; *c; c++) line += *c == '\n';
-        return wrong_line(r, line, "it holds a NUL byte");
-    }
-    XPU_ARRAY(xpu_memplan_buffer) buffers = {0};
-    uint32_t number = 0;
-    for (char *line = text; line && *line;) {
-        char *end = strchr(line, '\n');
-        if (end) *end = '\0';
-        line[strcspn(line, "\r")] = '\0';
-        if (number++ > 0 && *line) {
-            xpu_memplan_buffer buffer;
-            const char *problem_text = read_row(r, line, &buffer);
-            if (problem_text) return wrong_line(r, number, problem_text);
-            XPU_PUSH(r->arena, &buffers, buffer);
-        }
-        line = end ? end + 1 : NULL;
-    }
+static xpu_status read_csv(const reader *r, uint64_t bytes, xpu_memplan_problem *problem) {
+    const size_t before = r->diags->errors;
     xpu_memplan_level *level = XPU_NEW(r->arena, xpu_memplan_level);
+    xpu_memplan_csv csv;
+    xpu_status status = xpu_memplan_csv_read(r->arena, r->file, &csv, r->diags);
+    if (status != XPU_OK) return status;
     level->name = "memory";
-    level->bytes = bytes ? bytes : sum_of(buffers.items, buffers.count);
-    if (level->bytes > XPU_MEMPLAN_MAX_BYTES) level->bytes = XPU_MEMPLAN_MAX_BYTES;
+    level->bytes = bytes ? bytes : room_for(csv.items, csv.count);
     *problem = (xpu_memplan_problem){
-        .levels = level, .level_count = 1, .buffers = buffers.items, .buffer_count = buffers.count, .file = r->file};
+        .levels = level, .level_count = 1, .buffers = csv.items, .buffer_count = csv.count, .file = r->file};
     index_buffers(r, problem);
     return r->diags->errors == before ? XPU_OK : XPU_EUSAGE;
+}
+
+static int is_csv(const char *path) {
+    size_t length = strlen(path);
+    return length > 4 && strcmp(path + length - 4, ".csv") == 0;
 }
 
 xpu_status xpu_memplan_read(xpu_arena *arena, const char *path, uint64_t csv_bytes, xpu_memplan_problem *problem,
                             xpu_diags *diags) {
     reader r = {arena, path, diags};
-    size_t length = strlen(path);
-    int is_csv = length > 4 && strcmp(path + length - 4, ".csv") == 0;
-    return is_csv ? read_csv(&r, csv_bytes, problem) : read_json(&r, problem);
+    return is_csv(path) ? read_csv(&r, csv_bytes, problem) : read_json(&r, problem);
 }
 
 /* ---- plans ---- */
 
 xpu_status xpu_memplan_write(xpu_arena *arena, const char *path, const xpu_memplan_problem *problem,
                              const xpu_memplan *plan, xpu_diags *diags) {
+    if (is_csv(path)) return xpu_memplan_csv_write(arena, path, problem, plan, diags);
     json_t *root = xpu_json_own(arena, json_object());
     json_t *places = xpu_json_set(arena, root, "places", json_array());
     for (uint32_t i = 0; i < plan->buffer_count; i++) {
@@ -377,9 +365,42 @@ static void read_spill(const reader *r, json_t *value, const char *path, const x
     xpu_json_done(&o);
 }
 
+/* The offsets of a CSV plan, of a problem of one level. */
+static xpu_status read_csv_plan(const reader *r, const xpu_memplan_problem *problem, xpu_memplan *plan) {
+    const size_t before = r->diags->errors;
+    xpu_memplan_csv csv;
+    xpu_status status = xpu_memplan_csv_read(r->arena, r->file, &csv, r->diags);
+    if (status != XPU_OK) return status;
+    const named *index = index_buffers(r, problem);
+    const uint32_t n = problem->buffer_count;
+    *plan =
+        (xpu_memplan){.buffer_count = n, .level_count = problem->level_count, .file = xpu_strdup(r->arena, r->file)};
+    plan->places = XPU_NEW_ARRAY(r->arena, xpu_memplan_place, n + 1);
+    plan->usage = XPU_NEW_ARRAY(r->arena, xpu_memplan_usage, problem->level_count + 1);
+    for (uint32_t i = 0; i < n; i++) plan->places[i].level = XPU_MEMPLAN_NONE;
+    for (uint32_t i = 0; i < csv.count && r->diags->errors == before; i++) {
+        uint32_t buffer = buffer_named(r, index, problem, "id", csv.items[i].name);
+        if (buffer == XPU_MEMPLAN_NONE || !csv.items[i].pinned) continue;
+        plan->places[buffer] = (xpu_memplan_place){
+            .offset = csv.items[i].pinned_offset, .alias = XPU_MEMPLAN_NONE, .alias_of = XPU_MEMPLAN_NONE};
+    }
+    for (uint32_t i = 0; i < n && r->diags->errors == before; i++) {
+        if (plan->places[i].level == XPU_MEMPLAN_NONE)
+            wrong_name(r, "offset", "a buffer has no place", problem->buffers[i].name, "place every buffer");
+    }
+    if (problem->level_count != 1) {
+        xpu_error(r->diags, XPU_EUSAGE, r->file, "memplan-csv", NULL, "this is no plan of the problem",
+                  "a plan as CSV is of one level", "read a plan as JSON");
+    }
+    if (r->diags->errors != before) return XPU_EUSAGE;
+    xpu_memplan_measure(r->arena, problem, plan->places, plan->usage);
+    return XPU_OK;
+}
+
 xpu_status xpu_memplan_read_plan(xpu_arena *arena, const char *path, const xpu_memplan_problem *problem,
                                  xpu_memplan *plan, xpu_diags *diags) {
     reader r = {arena, path, diags};
+    if (is_csv(path)) return read_csv_plan(&r, problem, plan);
     xpu_json_object o;
     json_t *root = xpu_json_read(arena, path, diags);
     size_t before = diags->errors;

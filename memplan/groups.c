@@ -148,6 +148,7 @@ static int is_possible(grouping *g, const xpu_memplan_alias *alias) {
     const xpu_memplan_buffer *buffer = buffer_at(g, alias->buffer), *other = buffer_at(g, alias->other);
     const xpu_memplan_alias *of_other = alias_of(g, alias->other);
     if (buffer->pinned || root == alias->buffer) return 0; /* the latter would be a circle */
+    if (buffer->gap_count || other->gap_count) return 0;   /* in a gap its bytes are anybody's */
     if (g->choices[alias->buffer].places) return 0;        /* its place is its own */
     if (has_rows(of_other) || (has_rows(alias) && g->nodes[alias->buffer].members > 1)) return 0;
     if (alias->kind == XPU_MEMPLAN_PART && of_other && of_other->kind == XPU_MEMPLAN_VIEW) return 0;
@@ -216,8 +217,7 @@ static void take_aliases(xpu_arena *arena, grouping *g, xpu_memplan_alias_mode m
 static void finish_group(const grouping *g, uint32_t root, xpu_memplan_group *group) {
     const xpu_memplan_buffer *buffer = buffer_at(g, root);
     *group = (xpu_memplan_group){.root = root,
-                                 .first = buffer->first,
-                                 .last = buffer->last,
+                                 .life = xpu_memplan_life_of(buffer),
                                  .bytes = buffer->bytes,
                                  .alignment = g->alignment[root],
                                  .offset = buffer->pinned_offset};
@@ -229,8 +229,8 @@ static void finish_group(const grouping *g, uint32_t root, xpu_memplan_group *gr
         if (access > XPU_MEMPLAN_MAX_BYTES) access = XPU_MEMPLAN_MAX_BYTES;
         if (access > most) most = access, leader = x;
         group->access_bytes += access;
-        if (bx->first < group->first) group->first = bx->first;
-        if (bx->last > group->last) group->last = bx->last;
+        if (bx->first < group->life.first) group->life.first = bx->first;
+        if (bx->last > group->life.last) group->life.last = bx->last;
     }
     group->window = xpu_memplan_window_of(g->problem, &g->choices[root], group->alignment);
     if (group->window.count > 1 && !buffer->pinned) {

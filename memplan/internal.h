@@ -68,6 +68,17 @@ xpu_memplan_window xpu_memplan_window_of(const xpu_memplan_problem *problem, con
 uint64_t xpu_memplan_shift(const xpu_memplan_problem *problem, const xpu_memplan_choice *choice,
                            const xpu_memplan_window *window, uint32_t level, uint64_t offset);
 
+/* Whether two lives have a step in common that is in no gap. */
+int xpu_memplan_lives_meet(const xpu_memplan_life *a, const xpu_memplan_life *b);
+
+/* How many steps are in no gap. */
+uint64_t xpu_memplan_live_steps(const xpu_memplan_life *life);
+
+static inline int xpu_memplan_buffers_meet(const xpu_memplan_buffer *a, const xpu_memplan_buffer *b) {
+    const xpu_memplan_life x = xpu_memplan_life_of(a), y = xpu_memplan_life_of(b);
+    return xpu_memplan_lives_meet(&x, &y);
+}
+
 /* The file that messages about rules are of, or NULL. */
 const char *xpu_memplan_rules_file(const xpu_memplan_problem *problem);
 
@@ -77,8 +88,8 @@ char *xpu_memplan_rules_text(xpu_arena *arena, const xpu_memplan_problem *proble
 
 /* groups.c: buffers that share bytes by aliases move as one. */
 typedef struct {
-    uint32_t root;        /* the buffer that contains all the others */
-    uint32_t first, last; /* from the first step of any of them to the last step of any */
+    uint32_t root;         /* the buffer that contains all the others */
+    xpu_memplan_life life; /* from the first step of any of them to the last step of any; gaps: of one that is alone */
     uint64_t bytes, alignment;
     uint64_t access_bytes; /* of all of them */
     uint8_t order[XPU_MEMPLAN_MAX_LEVELS];
@@ -111,7 +122,7 @@ void xpu_memplan_group_buffers(xpu_arena *arena, const xpu_memplan_problem *prob
 /* pack.c: offsets in one level. */
 typedef struct {
     uint32_t id; /* the caller's */
-    uint32_t first, last;
+    xpu_memplan_life life;
     uint64_t bytes, alignment;
     uint64_t benefit; /* of standing here */
     int forced;       /* it has nowhere else to go */
@@ -125,6 +136,18 @@ typedef struct {
  * the items has a lower peak. Returns the bytes by which forced items reach above `end`. */
 uint64_t xpu_memplan_pack(xpu_arena *arena, xpu_memplan_item *items, uint32_t count, uint64_t start, uint64_t end,
                           uint64_t budget, uint64_t *steps, uint64_t *proved);
+
+static inline int xpu_memplan_items_meet(const xpu_memplan_item *a, const xpu_memplan_item *b) {
+    if (a->life.first > b->life.last || b->life.first > a->life.last) return 0;
+    return !(a->life.gap_count | b->life.gap_count) || xpu_memplan_lives_meet(&a->life, &b->life);
+}
+
+/* order.c: what orders sort by: greater keys first, then by index. */
+typedef struct {
+    uint64_t keys[3];
+    uint32_t index;
+} xpu_memplan_sort_key;
+int xpu_memplan_compare_keys(const void *a, const void *b);
 
 /* Benefit per byte and step, scaled to an integer. */
 uint64_t xpu_memplan_density(const xpu_memplan_item *item);
@@ -164,8 +187,14 @@ uint64_t xpu_memplan_load(xpu_arena *arena, const xpu_memplan_item *items, uint3
 /* A power of two that divides every offset that items can have. */
 uint64_t xpu_memplan_grid(const xpu_memplan_item *items, uint32_t count);
 
-/* The load, or more: where every offset lies on a grid, all but the topmost of what lives at one step take whole steps
- * of it. No placement has a lower peak, counted from `start`. */
+/* clique.c: the bytes of the heaviest set found of items each two of which meet, gaps or not, on a grid as below; 0:
+ * too many items. */
+uint64_t xpu_memplan_clique(xpu_arena *arena, const xpu_memplan_item *items, uint32_t count, uint64_t start,
+                            uint64_t grid);
+
+/* The load, or more: items with gaps may meet each other at different steps, and where every offset lies on a grid, all
+ * but the topmost of what lives at one step take whole steps of it. No placement has a lower peak, counted from
+ * `start`. */
 uint64_t xpu_memplan_bound(xpu_arena *arena, const xpu_memplan_item *items, uint32_t count, uint64_t start);
 
 /* Takes items in order while their live bytes fit between `start` and `end`; forced ones always. Sets offset to 0 for

@@ -21,20 +21,36 @@ static int compare_events(const void *a, const void *b) {
     return x->step < y->step ? -1 : x->step > y->step;
 }
 
+/* Parts of the lives of all items, between their gaps. */
+static size_t count_parts(const xpu_memplan_item *items, uint32_t count) {
+    size_t parts = count;
+    for (uint32_t i = 0; i < count; i++) parts += items[i].life.gap_count;
+    return parts;
+}
+
+/* Adds the events of an item to a list of `count`. Returns how many there are then. */
+static size_t add_events(event *events, size_t count, const xpu_memplan_item *item, uint64_t bytes) {
+    for (uint32_t i = 0; i <= item->life.gap_count; i++) {
+        const xpu_memplan_steps part = xpu_memplan_part(&item->life, i);
+        events[count++] = (event){part.first, bytes, 0};
+        events[count++] = (event){(uint64_t)part.last + 1, 0, bytes};
+    }
+    return count;
+}
+
 uint64_t xpu_memplan_load(xpu_arena *arena, const xpu_memplan_item *items, uint32_t count, uint64_t start,
                           uint32_t *worst_step) {
-    event *events = XPU_NEW_ARRAY(arena, event, 2 * (size_t)count);
+    event *events = XPU_NEW_ARRAY(arena, event, 2 * count_parts(items, count));
+    size_t event_count = 0;
     for (uint32_t i = 0; i < count; i++) {
-        uint64_t bytes = bytes_above(&items[i], start);
-        events[(size_t)2 * i] = (event){items[i].first, bytes, 0};
-        events[2 * i + 1] = (event){(uint64_t)items[i].last + 1, 0, bytes};
+        event_count = add_events(events, event_count, &items[i], bytes_above(&items[i], start));
     }
-    if (count) qsort(events, 2 * (size_t)count, sizeof *events, compare_events);
+    if (event_count) qsort(events, event_count, sizeof *events, compare_events);
     uint64_t live = 0, most = 0;
     *worst_step = 0;
-    for (size_t i = 0; i < 2 * (size_t)count;) {
+    for (size_t i = 0; i < event_count;) {
         uint64_t step = events[i].step, ends = 0;
-        for (; i < 2 * (size_t)count && events[i].step == step; i++) {
+        for (; i < event_count && events[i].step == step; i++) {
             live += events[i].plus;
             ends += events[i].minus;
         }
@@ -60,13 +76,16 @@ uint64_t xpu_memplan_grid(const xpu_memplan_item *items, uint32_t count) {
 uint64_t xpu_memplan_bound(xpu_arena *arena, const xpu_memplan_item *items, uint32_t count, uint64_t start) {
     uint32_t worst, live_with[MOST_GRID] = {0}; /* so much padding */
     uint64_t most = xpu_memplan_load(arena, items, count, start, &worst), grid = xpu_memplan_grid(items, count);
+    if (count_parts(items, count) > count) {
+        const uint64_t heaviest = xpu_memplan_clique(arena, items, count, start, grid);
+        if (heaviest > most) most = heaviest;
+    }
     if (grid == 1) return most;
-    event *events = XPU_NEW_ARRAY(arena, event, 2 * (size_t)count); /* of what stands above the start, with padding */
-    size_t event_count = 0;
+    event *events = XPU_NEW_ARRAY(arena, event, 2 * count_parts(items, count));
+    size_t event_count = 0; /* of what stands above the start, with padding */
     for (uint32_t i = 0; i < count; i++) {
         if (items[i].pinned || !items[i].bytes) continue;
-        events[event_count++] = (event){items[i].first, items[i].bytes, 0};
-        events[event_count++] = (event){(uint64_t)items[i].last + 1, 0, items[i].bytes};
+        event_count = add_events(events, event_count, &items[i], items[i].bytes);
     }
     if (event_count) qsort(events, event_count, sizeof *events, compare_events);
     uint64_t live = xpu_memplan_align(start, grid) - start, padding = 0;
@@ -93,15 +112,20 @@ typedef struct {
     uint32_t count;
 } points;
 
+/* Points, the second not included. */
+typedef struct {
+    uint32_t from, to;
+} range;
+
 static int compare_steps(const void *a, const void *b) {
     const uint64_t *x = a, *y = b;
     return *x < *y ? -1 : *x > *y;
 }
 
-static points sort_points(uint64_t *steps, uint32_t count) {
+static points sort_points(uint64_t *steps, size_t count) {
     points result = {steps, 0};
     if (count) qsort(steps, count, sizeof *steps, compare_steps);
-    for (uint32_t i = 0; i < count; i++) {
+    for (size_t i = 0; i < count; i++) {
         if (result.count == 0 || steps[i] != steps[result.count - 1]) steps[result.count++] = steps[i];
     }
     return result;
@@ -118,6 +142,12 @@ static uint32_t points_below(const points *p, uint64_t step) {
             high = middle;
     }
     return low;
+}
+
+/* The points of a part of an item's life. */
+static range range_of(const points *p, const xpu_memplan_item *item, uint32_t part) {
+    const xpu_memplan_steps steps = xpu_memplan_part(&item->life, part);
+    return (range){points_below(p, steps.first), points_below(p, (uint64_t)steps.last + 1)};
 }
 
 /* The live bytes at each point, as a tree that adds to a range and knows the most in a range: node i has the children
@@ -160,11 +190,37 @@ static uint64_t tree_most(const load_tree *tree, uint32_t node, uint32_t a, uint
     return (take_left ? left : right) + tree->added[node];
 }
 
+static void add_item(load_tree *tree, const points *p, const xpu_memplan_item *item, uint64_t bytes) {
+    for (uint32_t i = 0; i <= item->life.gap_count; i++) {
+        const range part = range_of(p, item, i);
+        tree_add(tree, part.from, part.to, bytes);
+    }
+}
+
+/* The most while an item lives, and where it first is. */
+static uint64_t most_during(const load_tree *tree, const points *p, const xpu_memplan_item *item, uint32_t *where) {
+    uint64_t most = 0;
+    for (uint32_t i = 0; i <= item->life.gap_count; i++) {
+        uint32_t at;
+        const range part = range_of(p, item, i);
+        const uint64_t live = tree_most(tree, 1, 0, tree->leaves, part.from, part.to, &at);
+        if (i > 0 && live <= most) continue;
+        most = live;
+        *where = at;
+    }
+    return most;
+}
+
 /* A tree over the steps at which something begins: the load is highest at one of them. */
 static load_tree make_tree(xpu_arena *arena, const xpu_memplan_item *items, uint32_t count, points *p) {
-    uint64_t *steps = XPU_NEW_ARRAY(arena, uint64_t, count);
-    for (uint32_t i = 0; i < count; i++) steps[i] = items[i].first;
-    *p = sort_points(steps, count);
+    uint64_t *steps = XPU_NEW_ARRAY(arena, uint64_t, count_parts(items, count));
+    size_t begins = 0;
+    for (uint32_t i = 0; i < count; i++) {
+        for (uint32_t k = 0; k <= items[i].life.gap_count; k++) {
+            steps[begins++] = xpu_memplan_part(&items[i].life, k).first;
+        }
+    }
+    *p = sort_points(steps, begins);
     load_tree tree = {.leaves = 1};
     while (tree.leaves < p->count) tree.leaves *= 2;
     tree.most = XPU_NEW_ARRAY(arena, uint64_t, 2 * (size_t)tree.leaves);
@@ -178,9 +234,9 @@ void xpu_memplan_admit(xpu_arena *arena, xpu_memplan_item *items, uint32_t count
     points p;
     load_tree tree = make_tree(arena, items, count, &p);
     for (uint32_t i = 0; i < count; i++) {
-        uint32_t from = points_below(&p, items[i].first), to = points_below(&p, (uint64_t)items[i].last + 1), where;
         if (!items[i].forced) {
-            uint64_t live = tree_most(&tree, 1, 0, tree.leaves, from, to, &where);
+            uint32_t where;
+            uint64_t live = most_during(&tree, &p, &items[i], &where);
             uint64_t lost = items[i].bytes ? xpu_memplan_align(start, items[i].alignment) - start : 0;
             uint64_t needed = items[i].bytes + (live > lost ? live : lost);
             if (needed > end - start) {
@@ -190,7 +246,7 @@ void xpu_memplan_admit(xpu_arena *arena, xpu_memplan_item *items, uint32_t count
                 continue;
             }
         }
-        tree_add(&tree, from, to, bytes_above(&items[i], start));
+        add_item(&tree, &p, &items[i], bytes_above(&items[i], start));
         if (!items[i].pinned) items[i].offset = 0;
     }
 }
@@ -201,11 +257,11 @@ uint64_t *xpu_memplan_crowding(xpu_arena *arena, const xpu_memplan_item *items, 
     uint64_t *crowding = XPU_NEW_ARRAY(arena, uint64_t, count);
     for (int pass = 0; pass < 2; pass++) {
         for (uint32_t i = 0; i < count; i++) {
-            uint32_t from = points_below(&p, items[i].first), to = points_below(&p, (uint64_t)items[i].last + 1), where;
+            uint32_t where;
             if (pass == 0)
-                tree_add(&tree, from, to, items[i].bytes);
+                add_item(&tree, &p, &items[i], items[i].bytes);
             else
-                crowding[i] = tree_most(&tree, 1, 0, tree.leaves, from, to, &where);
+                crowding[i] = most_during(&tree, &p, &items[i], &where);
         }
     }
     return crowding;
@@ -213,7 +269,7 @@ uint64_t *xpu_memplan_crowding(xpu_arena *arena, const xpu_memplan_item *items, 
 
 typedef struct {
     uint64_t end;
-    uint32_t from, to; /* segments */
+    range segments;
 } roof;
 
 static int compare_roofs(const void *a, const void *b) {
@@ -222,29 +278,34 @@ static int compare_roofs(const void *a, const void *b) {
 }
 
 uint32_t xpu_memplan_fragmentation(xpu_arena *arena, const xpu_memplan_item *items, uint32_t count, uint64_t start) {
-    uint64_t *steps = XPU_NEW_ARRAY(arena, uint64_t, 2 * (size_t)count);
-    roof *roofs = XPU_NEW_ARRAY(arena, roof, count);
-    uint32_t roof_count = 0;
+    const size_t part_count = count_parts(items, count);
+    uint64_t *steps = XPU_NEW_ARRAY(arena, uint64_t, 2 * part_count);
+    roof *roofs = XPU_NEW_ARRAY(arena, roof, part_count);
+    size_t roof_count = 0, step_count = 0;
     wide live = 0, below = 0;
     for (uint32_t i = 0; i < count; i++) {
-        steps[(size_t)2 * i] = items[i].first;
-        steps[2 * i + 1] = (uint64_t)items[i].last + 1;
+        for (uint32_t k = 0; k <= items[i].life.gap_count; k++) {
+            const xpu_memplan_steps part = xpu_memplan_part(&items[i].life, k);
+            steps[step_count++] = part.first;
+            steps[step_count++] = (uint64_t)part.last + 1;
+        }
     }
-    points p = sort_points(steps, 2 * count);
+    points p = sort_points(steps, step_count);
     for (uint32_t i = 0; i < count; i++) {
         uint64_t bytes = bytes_above(&items[i], start);
         if (!bytes) continue;
-        live += (wide)bytes * ((uint64_t)items[i].last - items[i].first + 1);
-        roofs[roof_count++] = (roof){items[i].offset + items[i].bytes - start, points_below(&p, items[i].first),
-                                     points_below(&p, (uint64_t)items[i].last + 1)};
+        live += (wide)bytes * xpu_memplan_live_steps(&items[i].life);
+        for (uint32_t k = 0; k <= items[i].life.gap_count; k++) {
+            roofs[roof_count++] = (roof){items[i].offset + items[i].bytes - start, range_of(&p, &items[i], k)};
+        }
     }
     if (roof_count == 0) return 0;
     /* The highest end first: each segment between two points belongs to the first roof that covers it. */
     qsort(roofs, roof_count, sizeof *roofs, compare_roofs);
     uint32_t *next = XPU_NEW_ARRAY(arena, uint32_t, p.count + 1); /* a free segment at or after this one */
     for (uint32_t i = 0; i <= p.count; i++) next[i] = i;
-    for (uint32_t i = 0; i < roof_count; i++) {
-        for (uint32_t k = roofs[i].from;;) {
+    for (size_t i = 0; i < roof_count; i++) {
+        for (uint32_t k = roofs[i].segments.from;;) {
             uint32_t found = k;
             while (next[found] != found) found = next[found];
             while (next[k] != found) { /* shorten the way for the next one */
@@ -252,7 +313,7 @@ uint32_t xpu_memplan_fragmentation(xpu_arena *arena, const xpu_memplan_item *ite
                 next[k] = found;
                 k = step;
             }
-            if (found >= roofs[i].to) break;
+            if (found >= roofs[i].segments.to) break;
             below += (wide)roofs[i].end * (p.at[found + 1] - p.at[found]);
             next[found] = found + 1;
             k = found;

@@ -2,8 +2,9 @@
  * The memory-hierarchy planner. It knows no IR: a problem is plain numbers (levels, buffers with lifetimes, aliases
  * that the caller allows, placement rules already matched to buffers), a plan is a level and an offset per buffer.
  *
- * Time is counted in steps: buffer A and buffer B may share bytes when their closed intervals [first, last] of steps do
- * not meet. What one step reads and what it writes therefore never share bytes, unless an alias says so.
+ * Time is counted in steps: buffer A and buffer B may share bytes when no step is in both of their closed intervals
+ * [first, last], gaps left out. What one step reads and what it writes therefore never share bytes, unless an alias
+ * says so.
  *
  * The planner is deterministic: equal problems and options give equal plans, on every machine. It uses no clock.
  *
@@ -24,7 +25,7 @@ enum { XPU_MEMPLAN_MAX_LEVELS = 8 };
 
 /* Limits of a problem; anything above is [plan-problem]. */
 #define XPU_MEMPLAN_MAX_BUFFERS   (1u << 20)
-#define XPU_MEMPLAN_MAX_MATCHES   (1u << 22) /* also of aliases */
+#define XPU_MEMPLAN_MAX_MATCHES   (1u << 22) /* also of aliases and gaps */
 #define XPU_MEMPLAN_MAX_STEP      (1u << 30)
 #define XPU_MEMPLAN_MAX_BYTES     (UINT64_C(1) << 44)
 #define XPU_MEMPLAN_MAX_ALIGNMENT (1u << 30)
@@ -57,11 +58,21 @@ typedef struct {
     uint32_t banks, bank_bytes, bank_fields;
 } xpu_memplan_level;
 
+/* Steps, both included. */
+typedef struct {
+    uint32_t first, last;
+} xpu_memplan_steps;
+
 typedef struct {
     const char *name;
     uint64_t bytes;       /* 0 is allowed: it gets an offset and takes no room */
     uint32_t alignment;   /* of its first byte, also where it is an alias; a power of two; 0 stands for 1 */
     uint32_t first, last; /* the steps of its life, both included */
+    /* Steps within its life at which it is not live, so that others may use its bytes: it comes back to the same place
+     * and is written anew. In order; before, between and behind them it lives for a step or more. Alternatives of a
+     * buffer with gaps, and those in it, are not taken. */
+    const xpu_memplan_steps *gaps;
+    uint32_t gap_count;
     xpu_memplan_kind kind;
     uint64_t access_bytes; /* read and written over the whole run: what a fast level saves; 0 stands for 2 * bytes */
     uint8_t levels[XPU_MEMPLAN_MAX_LEVELS]; /* numbers of the levels that are allowed, best first, all different */
@@ -154,15 +165,15 @@ typedef struct {
 
 /* Bytes here are without the level's reserved start. */
 typedef struct {
-    uint32_t buffers;                /* placed here, aliases included */
-    uint64_t capacity;               /* bytes that can be used */
-    uint64_t peak;                   /* from the start to the highest byte ever used */
-    uint64_t lower_bound;            /* max over steps of the bytes that live; no placement of these allocations in this
-                                        level has a lower peak */
-    uint64_t gap;                    /* peak - lower_bound: 0 proves the offsets optimal */
-    uint64_t proved_bound;           /* lower_bound, or above it where alignments or the search show that no placement
-                                        has a lower peak: where it is the peak, the offsets are optimal */
-    uint32_t worst_step;             /* the first step at which lower_bound bytes live */
+    uint32_t buffers;      /* placed here, aliases included */
+    uint64_t capacity;     /* bytes that can be used */
+    uint64_t peak;         /* from the start to the highest byte ever used */
+    uint64_t lower_bound;  /* max over steps of the bytes that live; no placement of these allocations in this
+                              level has a lower peak */
+    uint64_t gap;          /* peak - lower_bound: 0 proves the offsets optimal */
+    uint64_t proved_bound; /* lower_bound, or above it where alignments, gaps or the search show that no placement
+                              has a lower peak: where it is the peak, the offsets are optimal */
+    uint32_t worst_step;   /* the first step at which lower_bound bytes live */
     uint32_t fragmentation_permille; /* holes: 1000 * (1 - live bytes / bytes below the highest live one), summed over
                                         the steps */
 } xpu_memplan_usage;
@@ -185,10 +196,30 @@ typedef struct {
     const char *file;    /* it was read from; NULL: the planner made it */
 } xpu_memplan;
 
+/* A life: from its first to its last step, without the gaps. */
+typedef struct {
+    uint32_t first, last;
+    const xpu_memplan_steps *gaps;
+    uint32_t gap_count;
+} xpu_memplan_life;
+
+/* Whether the gaps of a buffer are in order, and it lives before, between and behind them. */
+int xpu_memplan_gaps_hold(const xpu_memplan_buffer *buffer);
+
+static inline xpu_memplan_life xpu_memplan_life_of(const xpu_memplan_buffer *buffer) {
+    return (xpu_memplan_life){buffer->first, buffer->last, buffer->gaps, buffer->gap_count};
+}
+
+/* The steps between two gaps, before the first or behind the last one: part 0 to part gap_count. */
+static inline xpu_memplan_steps xpu_memplan_part(const xpu_memplan_life *life, uint32_t part) {
+    return (xpu_memplan_steps){part ? life->gaps[part - 1].last + 1 : life->first,
+                               part < life->gap_count ? life->gaps[part].first - 1 : life->last};
+}
+
 /* "layer 7 'conv1'" where steps have names, else "step 7". */
 const char *xpu_memplan_step(xpu_arena *arena, const xpu_memplan_problem *problem, uint32_t step);
-/* "layers 3 'conv1' to 7 'add'", "layer 3 'conv1'", "steps 3 to 7", "step 3" */
-const char *xpu_memplan_life(xpu_arena *arena, const xpu_memplan_problem *problem, uint32_t first, uint32_t last);
+/* "layers 3 'conv1' to 7 'add'", "layer 3 'conv1'", "steps 3 to 7", "step 3", "steps 3 to 9 without 5 and 7 to 8" */
+const char *xpu_memplan_life_text(xpu_arena *arena, const xpu_memplan_problem *problem, xpu_memplan_life life);
 
 /* Fills in one usage per level: what the places of all buffers say. */
 void xpu_memplan_measure(xpu_arena *arena, const xpu_memplan_problem *problem, const xpu_memplan_place *places,

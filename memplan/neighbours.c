@@ -1,4 +1,4 @@
-/* Which items' lives meet, listed for the items that meet few others. */
+/* Which items' lives meet, gaps or not, listed for the items that meet few others. */
 #include "memplan/internal.h"
 
 #include <stdlib.h>
@@ -37,16 +37,16 @@ void xpu_memplan_find_neighbours(xpu_arena *arena, const xpu_memplan_item *items
                                  xpu_memplan_neighbours *n) {
     moment *births = XPU_NEW_ARRAY(arena, moment, count), *deaths = XPU_NEW_ARRAY(arena, moment, count);
     for (uint32_t i = 0; i < count; i++) {
-        births[i] = (moment){items[i].first, i};
-        deaths[i] = (moment){items[i].last, i};
+        births[i] = (moment){items[i].life.first, i};
+        deaths[i] = (moment){items[i].life.last, i};
     }
     qsort(births, count, sizeof *births, compare_moments);
     qsort(deaths, count, sizeof *deaths, compare_moments);
     n->start = XPU_NEW_ARRAY(arena, uint32_t, (size_t)count + 1);
     n->many = XPU_NEW_ARRAY(arena, uint8_t, count);
     for (uint32_t i = 0; i < count; i++) {
-        uint32_t born = moments_before(births, count, (uint64_t)items[i].last + 1);
-        uint32_t meets = born - moments_before(deaths, count, items[i].first) - 1;
+        uint32_t born = moments_before(births, count, (uint64_t)items[i].life.last + 1);
+        uint32_t meets = born - moments_before(deaths, count, items[i].life.first) - 1;
         n->many[i] = meets > FEW;
         n->start[i + 1] = n->start[i] + (n->many[i] ? 0 : meets);
     }
@@ -59,7 +59,7 @@ void xpu_memplan_find_neighbours(xpu_arena *arena, const xpu_memplan_item *items
         if (i - dead <= FEW) { /* with more alive, none of them meets few */
             uint32_t kept = 0;
             for (uint32_t k = 0; k < alive_count; k++) {
-                if (items[alive[k]].last >= births[i].step) alive[kept++] = alive[k];
+                if (items[alive[k]].life.last >= births[i].step) alive[kept++] = alive[k];
             }
             alive_count = kept;
             for (uint32_t k = 0; k < alive_count; k++) connect(n, filled, index, alive[k]);

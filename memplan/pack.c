@@ -20,6 +20,7 @@ __extension__ typedef unsigned __int128 wide;
 typedef struct {
     uint64_t offset, end;
     uint32_t first, last;
+    const xpu_memplan_item *item;
 } standing;
 
 /* What an arrangement is worth: less is better, compared field by field. */
@@ -35,6 +36,7 @@ typedef struct {
     uint8_t *whole;       /* per item: it lives over all the steps */
     uint32_t first, last; /* all the steps */
     uint32_t pinned_count;
+    int have_gaps; /* some items */
 
     standing *standing; /* sorted by offset */
     uint32_t standing_count;
@@ -68,7 +70,7 @@ static void stand(packer *p, const xpu_memplan_item *item, uint64_t offset) {
             high = middle;
     }
     memmove(p->standing + low + 1, p->standing + low, (p->standing_count - low) * sizeof *p->standing);
-    p->standing[low] = (standing){offset, offset + item->bytes, item->first, item->last};
+    p->standing[low] = (standing){offset, offset + item->bytes, item->life.first, item->life.last, item};
     p->standing_count++;
 }
 
@@ -81,7 +83,8 @@ static uint32_t gather(packer *p, uint32_t index) {
         const xpu_memplan_item *item = &p->items[other];
         uint32_t k = count++;
         for (; k > 0 && p->near[k - 1].offset > p->offset[other]; k--) p->near[k] = p->near[k - 1];
-        p->near[k] = (standing){p->offset[other], p->offset[other] + item->bytes, item->first, item->last};
+        p->near[k] =
+            (standing){p->offset[other], p->offset[other] + item->bytes, item->life.first, item->life.last, item};
     }
     p->steps += to - p->neighbours.start[index];
     return count;
@@ -100,7 +103,8 @@ static uint64_t find_place(packer *p, uint32_t index, uint64_t floor, int best_f
     uint64_t aligned = xpu_memplan_align(cursor, item->alignment);
     for (i = 0; i < count; i++) {
         const standing *s = &all[i];
-        if (s->first > item->last || s->last < item->first || s->end <= cursor) continue;
+        if (s->first > item->life.last || s->last < item->life.first || s->end <= cursor) continue;
+        if (p->have_gaps && !xpu_memplan_items_meet(s->item, item)) continue;
         if (s->offset >= aligned + item->bytes && s->offset - cursor < hole) {
             found = aligned;
             hole = s->offset - cursor;
@@ -158,18 +162,7 @@ static void keep(packer *p, const uint32_t *order, int best_fit, const score *re
     memcpy(p->best_offset, p->offset, p->count * sizeof *p->offset);
 }
 
-typedef struct {
-    uint64_t group, major, minor; /* greater ones first */
-    uint32_t index;
-} sort_key;
-
-static int compare_keys(const void *a, const void *b) {
-    const sort_key *x = a, *y = b;
-    if (x->group != y->group) return x->group > y->group ? -1 : 1;
-    if (x->major != y->major) return x->major > y->major ? -1 : 1;
-    if (x->minor != y->minor) return x->minor > y->minor ? -1 : 1;
-    return x->index < y->index ? -1 : x->index > y->index;
-}
+enum { GROUP, MAJOR, MINOR }; /* of the keys */
 
 typedef enum { BY_BYTES, BY_AREA, BY_LENGTH, BY_LOAD, BY_BENEFIT, BY_BIRTH, BY_DEATH, ORDERS } order_kind;
 
@@ -178,37 +171,37 @@ static uint64_t shrink(wide value) {
 }
 
 uint64_t xpu_memplan_density(const xpu_memplan_item *item) {
-    wide area = (wide)item->bytes * ((uint64_t)item->last - item->first + 1);
+    wide area = (wide)item->bytes * xpu_memplan_live_steps(&item->life);
     return shrink(((wide)item->benefit << 24) / ((area >> 12) + 1));
 }
 
-static void set_key(const packer *p, const uint64_t *load, order_kind kind, uint32_t index, sort_key *key) {
+static void set_key(const packer *p, const uint64_t *load, order_kind kind, uint32_t index, xpu_memplan_sort_key *key) {
     const xpu_memplan_item *item = &p->items[index];
-    uint64_t length = (uint64_t)item->last - item->first + 1, area = shrink((wide)item->bytes * length >> 12);
-    key->minor = item->bytes;
+    uint64_t length = xpu_memplan_live_steps(&item->life), area = shrink((wide)item->bytes * length >> 12);
+    key->keys[MINOR] = item->bytes;
     switch (kind) {
-    case BY_BYTES: key->major = item->bytes, key->minor = length; break;
-    case BY_AREA: key->major = area; break;
-    case BY_LENGTH: key->major = length; break;
-    case BY_LOAD: key->major = load[index]; break;
-    case BY_BENEFIT: key->major = xpu_memplan_density(item); break;
-    case BY_BIRTH: key->major = UINT32_MAX - item->first; break;
-    default: key->major = item->last; break;
+    case BY_BYTES: key->keys[MAJOR] = item->bytes, key->keys[MINOR] = length; break;
+    case BY_AREA: key->keys[MAJOR] = area; break;
+    case BY_LENGTH: key->keys[MAJOR] = length; break;
+    case BY_LOAD: key->keys[MAJOR] = load[index]; break;
+    case BY_BENEFIT: key->keys[MAJOR] = xpu_memplan_density(item); break;
+    case BY_BIRTH: key->keys[MAJOR] = UINT32_MAX - item->life.first; break;
+    default: key->keys[MAJOR] = item->life.last; break;
     }
 }
 
 /* Pinned items, then those that live over all the steps, then by kind; `forced_first` puts what has nowhere else to go
  * before all that has. */
-static void make_order(const packer *p, const uint64_t *load, order_kind kind, int forced_first, sort_key *keys,
-                       uint32_t *order) {
+static void make_order(const packer *p, const uint64_t *load, order_kind kind, int forced_first,
+                       xpu_memplan_sort_key *keys, uint32_t *order) {
     for (uint32_t i = 0; i < p->count; i++) {
         const xpu_memplan_item *item = &p->items[i];
         keys[i].index = i;
-        keys[i].group = item->pinned ? 4u : (forced_first && item->forced ? 2u : 0u) + (p->whole[i] ? 1u : 0u);
+        keys[i].keys[GROUP] = item->pinned ? 4u : (forced_first && item->forced ? 2u : 0u) + (p->whole[i] ? 1u : 0u);
         set_key(p, load, kind, i, &keys[i]);
-        if (p->whole[i]) keys[i].major = item->alignment; /* no padding between them */
+        if (p->whole[i]) keys[i].keys[MAJOR] = item->alignment; /* no padding between them */
     }
-    if (p->count) qsort(keys, p->count, sizeof *keys, compare_keys);
+    if (p->count) qsort(keys, p->count, sizeof *keys, xpu_memplan_compare_keys);
     for (uint32_t i = 0; i < p->count; i++) order[i] = keys[i].index;
 }
 
@@ -237,7 +230,7 @@ static void disturb(const packer *p, uint64_t *random, uint32_t *order) {
             for (uint32_t tries = 0; tries < 16; tries++) {
                 at = random_below(random, p->count);
                 const xpu_memplan_item *item = &p->items[order[at]];
-                if (item->first <= high->last && high->first <= item->last) break;
+                if (xpu_memplan_items_meet(item, high)) break;
             }
         }
         if (at <= p->pinned_count) continue; /* pinned items stay in front */
@@ -316,7 +309,7 @@ static void try_skyline(xpu_arena *arena, packer *p, const uint64_t *load, xpu_m
  * second, as it is so often the best. Of very many items its offsets are all that is tried: nothing else is as quick.
  */
 static void try_orders(xpu_arena *arena, packer *p, uint64_t budget, uint32_t *order) {
-    sort_key *keys = XPU_NEW_ARRAY(arena, sort_key, p->count);
+    xpu_memplan_sort_key *keys = XPU_NEW_ARRAY(arena, xpu_memplan_sort_key, p->count);
     int are_many = p->count > MOST_ARRANGED && !p->pinned_count;
     const uint64_t *load = budget < p->count && !are_many ? NULL : xpu_memplan_crowding(arena, p->items, p->count);
     int some_forced = 0, some_free = 0;
@@ -418,11 +411,15 @@ uint64_t xpu_memplan_pack(xpu_arena *arena, xpu_memplan_item *items, uint32_t co
     p.best_order = XPU_NEW_ARRAY(arena, uint32_t, count);
     p.best = (score){UINT64_MAX, UINT64_MAX, UINT64_MAX};
     for (uint32_t i = 0; i < count; i++) {
-        if (items[i].first < p.first) p.first = items[i].first;
-        if (items[i].last > p.last) p.last = items[i].last;
+        if (items[i].life.first < p.first) p.first = items[i].life.first;
+        if (items[i].life.last > p.last) p.last = items[i].life.last;
         p.pinned_count += items[i].pinned != 0;
+        p.have_gaps |= items[i].life.gap_count > 0;
     }
-    for (uint32_t i = 0; i < count; i++) p.whole[i] = items[i].first == p.first && items[i].last == p.last;
+    for (uint32_t i = 0; i < count; i++) {
+        const xpu_memplan_life *life = &items[i].life;
+        p.whole[i] = life->first == p.first && life->last == p.last && !life->gap_count;
+    }
     uint32_t *order = XPU_NEW_ARRAY(arena, uint32_t, count);
     p.hopeless = is_hopeless(arena, &p);
     try_orders(arena, &p, budget, order);

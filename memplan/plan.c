@@ -61,7 +61,8 @@ typedef struct {
 
 static uint64_t benefit_of(const xpu_memplan_problem *problem, const xpu_memplan_group *group, const relief *wanted) {
     if (wanted->kind == NO_RELIEF) return xpu_memplan_benefit(problem, group);
-    int meets = wanted->kind == RELIEF || (group->first <= wanted->step && wanted->step <= group->last);
+    const xpu_memplan_life step = {.first = wanted->step, .last = wanted->step};
+    int meets = wanted->kind == RELIEF || xpu_memplan_lives_meet(&group->life, &step);
     wide spared = meets ? (wide)group->bytes << 10 : 1;
     return spared > MAX_BENEFIT ? MAX_BENEFIT : (uint64_t)spared;
 }
@@ -77,8 +78,7 @@ static xpu_memplan_item *items_at(xpu_arena *arena, const xpu_memplan_problem *p
         const xpu_memplan_group *group = &groups->items[i];
         if (group->order[group->choice] != level) continue;
         items[(*count)++] = (xpu_memplan_item){.id = i,
-                                               .first = group->first,
-                                               .last = group->last,
+                                               .life = group->life,
                                                .bytes = group->bytes,
                                                .alignment = group->alignment > alignment ? group->alignment : alignment,
                                                .benefit = benefit_of(problem, group, wanted),
@@ -132,7 +132,7 @@ static void fail(xpu_arena *arena, const xpu_memplan_problem *problem, uint32_t 
         attempt->items[attempt->item_count++] = items[i];
         if (items[i].offset + items[i].bytes > highest) {
             highest = items[i].offset + items[i].bytes;
-            attempt->step = items[i].first;
+            attempt->step = items[i].life.first;
         }
     }
     uint32_t worst;
@@ -156,7 +156,7 @@ static void fill_holes(xpu_memplan_item *items, uint32_t kept, uint32_t count, u
         uint64_t offset = xpu_memplan_align(start, items[i].alignment);
         for (uint32_t k = 0; k < i && left; k++, left--) {
             const xpu_memplan_item *other = &items[k];
-            if (other->offset == UINT64_MAX || other->first > items[i].last || items[i].first > other->last) continue;
+            if (other->offset == UINT64_MAX || !xpu_memplan_items_meet(other, &items[i])) continue;
             if (other->offset >= offset + items[i].bytes || offset >= other->offset + other->bytes) continue;
             offset = xpu_memplan_align(other->offset + other->bytes, items[i].alignment);
             k = UINT32_MAX; /* again from the first */
@@ -196,7 +196,7 @@ static void settle(xpu_arena *arena, const xpu_memplan_problem *problem, uint32_
         xpu_memplan_group *group = &groups->items[items[i].id];
         if (items[i].offset != UINT64_MAX) continue;
         group->short_bytes[level] = 0;
-        group->short_step[level] = items[i].first;
+        group->short_step[level] = items[i].life.first;
         left_out++;
     }
     if (refused) memcpy(items + kept, others, refused * sizeof *others);
@@ -307,7 +307,7 @@ static const char *reason(xpu_arena *arena, const xpu_memplan_problem *problem, 
                               xpu_memplan_step(arena, problem, group->short_step[preferred]));
         }
         return xpu_printf(arena, "no room: no hole of %" PRIu64 " bytes for %s", group->bytes,
-                          xpu_memplan_life(arena, problem, group->first, group->last));
+                          xpu_memplan_life_text(arena, problem, group->life));
     }
     if (alias == XPU_MEMPLAN_NONE) return "others share its bytes";
     return xpu_printf(arena, "shares bytes with %s", xpu_memplan_quote(arena, problem, problem->aliases[alias].other));

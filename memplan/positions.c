@@ -24,8 +24,8 @@ static int is_at(const xpu_memplan_problem *problem, const xpu_memplan_rule *rul
 /* ---- offsets ---- */
 
 static int meets(const xpu_memplan_buffer *a, uint64_t at, const xpu_memplan_buffer *b) {
-    return a->bytes && b->bytes && b->pinned && a->first <= b->last && b->first <= a->last &&
-           at < b->pinned_offset + b->bytes && b->pinned_offset < at + a->bytes;
+    return a->bytes && b->bytes && b->pinned && xpu_memplan_buffers_meet(a, b) && at < b->pinned_offset + b->bytes &&
+           b->pinned_offset < at + a->bytes;
 }
 
 /* Why the buffer can never lie where the rule wants it, or NULL. */

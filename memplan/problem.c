@@ -32,6 +32,7 @@ typedef struct {
     const xpu_memplan_problem *problem;
     xpu_diags *diags;
     unsigned bad;
+    uint64_t gaps; /* of all buffers */
 } checker;
 
 static void __attribute__((format(printf, 4, 5))) complain(checker *c, const char *where, const char *why,
@@ -111,6 +112,16 @@ static void check_pin(checker *c, const xpu_memplan_buffer *buffer, const char *
     }
 }
 
+int xpu_memplan_gaps_hold(const xpu_memplan_buffer *buffer) {
+    uint32_t lives = buffer->first; /* at this step, before the next gap */
+    for (uint32_t i = 0; i < buffer->gap_count; i++) {
+        const xpu_memplan_steps *gap = &buffer->gaps[i];
+        if (gap->first <= lives || gap->last < gap->first || gap->last >= buffer->last) return 0;
+        lives = gap->last + 1;
+    }
+    return 1;
+}
+
 static void check_buffer(checker *c, uint32_t index) {
     const xpu_memplan_buffer *buffer = &c->problem->buffers[index];
     const char *where = xpu_memplan_quote(c->arena, c->problem, index);
@@ -126,6 +137,12 @@ static void check_buffer(checker *c, uint32_t index) {
     if (buffer->first > buffer->last || buffer->last > XPU_MEMPLAN_MAX_STEP) {
         complain(c, where, "a life begins before it ends, at a step of at most 2^30",
                  "it lives from step %" PRIu32 " to %" PRIu32, buffer->first, buffer->last);
+    }
+    c->gaps += buffer->gap_count;
+    if (!xpu_memplan_gaps_hold(buffer)) {
+        complain(c, where, "gaps are in order, and the buffer lives before, between and behind them",
+                 "it lives from step %" PRIu32 " to %" PRIu32 ", and one of its gaps is elsewhere", buffer->first,
+                 buffer->last);
     }
     if ((unsigned)buffer->kind >= XPU_MEMPLAN_KIND_COUNT) {
         complain(c, where, "a kind is weight, activation or scratch", "its kind is %d", (int)buffer->kind);
@@ -201,8 +218,7 @@ static void check_pins(checker *c) {
         const xpu_memplan_buffer *buffer = &problem->buffers[i];
         if (!buffer->pinned || !buffer->bytes) continue;
         pins[count++] = (xpu_memplan_item){.id = i,
-                                           .first = buffer->first,
-                                           .last = buffer->last,
+                                           .life = xpu_memplan_life_of(buffer),
                                            .bytes = buffer->bytes,
                                            .offset = buffer->pinned_offset,
                                            .benefit = buffer->levels[0]};
@@ -211,7 +227,7 @@ static void check_pins(checker *c) {
     for (uint32_t i = 0; i < count; i++) {
         for (uint32_t k = i + 1; k < count && pins[k].benefit == pins[i].benefit; k++) {
             if (pins[k].offset >= pins[i].offset + pins[i].bytes) break;
-            if (pins[k].first > pins[i].last || pins[i].first > pins[k].last) continue;
+            if (!xpu_memplan_items_meet(&pins[k], &pins[i])) continue;
             complain(c, xpu_memplan_quote(c->arena, problem, pins[k].id), "pinned buffers do not share bytes",
                      "it is pinned on bytes of %s while both live", xpu_memplan_quote(c->arena, problem, pins[i].id));
             if (c->bad > MAX_REPORTED) return;
@@ -220,7 +236,7 @@ static void check_pins(checker *c) {
 }
 
 xpu_status xpu_memplan_problem_check(xpu_arena *arena, const xpu_memplan_problem *problem, xpu_diags *diags) {
-    checker c = {arena, problem, diags, 0};
+    checker c = {.arena = arena, .problem = problem, .diags = diags};
     if (problem->level_count == 0 || problem->level_count > XPU_MEMPLAN_MAX_LEVELS) {
         complain(&c, NULL, "a problem has 1 to 8 levels", "the problem has %" PRIu32 " levels", problem->level_count);
     }
@@ -236,6 +252,9 @@ xpu_status xpu_memplan_problem_check(xpu_arena *arena, const xpu_memplan_problem
     if (c.bad) return XPU_EMODEL;
     check_levels(&c);
     for (uint32_t i = 0; i < problem->buffer_count; i++) check_buffer(&c, i);
+    if (c.gaps > XPU_MEMPLAN_MAX_MATCHES) {
+        complain(&c, NULL, "a problem has at most 2^22 gaps", "the problem has %" PRIu64 " gaps", c.gaps);
+    }
     for (uint32_t i = 0; i < problem->alias_count; i++) check_alias(&c, i);
     for (uint32_t i = 0; i < problem->rule_count; i++) {
         const xpu_memplan_rule *rule = &problem->rules[i];

@@ -50,8 +50,8 @@ static uint32_t collect(repair *r, uint32_t first, uint32_t last, uint32_t *free
     for (int stay = 0; stay < 2; stay++) {
         for (uint32_t i = 0; i < r->count; i++) {
             const xpu_memplan_item *item = &r->items[i];
-            if (item->first > last || item->last < first || !stands(r, i)) continue;
-            int within = item->first >= first && item->last <= last && !item->pinned;
+            if (item->life.first > last || item->life.last < first || !stands(r, i)) continue;
+            int within = item->life.first >= first && item->life.last <= last && !item->pinned;
             if (within == stay) continue;
             if (count == (stay ? 2 * XPU_MEMPLAN_EXACT_MOST : MOST_FREE)) return 0;
             r->near[count] = *item;
@@ -76,21 +76,21 @@ static uint32_t collect_highest(repair *r, uint32_t first, uint32_t last, uint32
     uint32_t count = 0, found = 0;
     for (uint32_t i = 0; i < r->count; i++) {
         const xpu_memplan_item *item = &r->items[i];
-        if (item->first > last || item->last < first || !stands(r, i) || item->pinned) continue;
+        if (item->life.first > last || item->life.last < first || !stands(r, i) || item->pinned) continue;
         r->heights[found++] = (height){r->offset[i] + item->bytes, i};
     }
     if (found) qsort(r->heights, found, sizeof *r->heights, by_height);
     if (found > most) found = most;
     for (uint32_t i = 0; i < found; i++) {
         const xpu_memplan_item *item = &r->items[r->heights[i].index];
-        if (item->first < first) first = item->first;
-        if (item->last > last) last = item->last;
+        if (item->life.first < first) first = item->life.first;
+        if (item->life.last > last) last = item->life.last;
         r->is_free[r->heights[i].index] = 1;
     }
     for (int stay = 0; stay < 2; stay++) {
         for (uint32_t i = 0; i < r->count && count < XPU_MEMPLAN_EXACT_MOST; i++) {
             const xpu_memplan_item *item = &r->items[i];
-            if (r->is_free[i] == stay || item->first > last || item->last < first || !stands(r, i)) continue;
+            if (r->is_free[i] == stay || item->life.first > last || item->life.last < first || !stands(r, i)) continue;
             r->near[count] = *item;
             r->near[count].pinned = stay;
             r->near[count].offset = r->offset[i];
@@ -135,7 +135,7 @@ static int is_over(const repair *r) {
 static int mend_top(repair *r, uint32_t item, uint64_t end) {
     const xpu_memplan_item *high = &r->items[item];
     for (uint32_t most = FIRST_HIGH; most <= MOST_FREE && !is_over(r); most += most / 2) {
-        uint32_t free_count, count = collect_highest(r, high->first, high->last, most, &free_count);
+        uint32_t free_count, count = collect_highest(r, high->life.first, high->life.last, most, &free_count);
         if (!count || free_count < most) break;
         if (place_window(r, count, free_count, end)) return 1;
     }
@@ -148,8 +148,8 @@ static int mend(repair *r, uint32_t item, uint64_t end) {
     uint32_t least = FIRST_FREE, free_count = 0;
     const xpu_memplan_item *high = &r->items[item];
     for (uint64_t margin = 0; !is_over(r); margin = 2 * margin + 1) {
-        uint32_t first = high->first > margin ? (uint32_t)(high->first - margin) : 0;
-        uint64_t last = high->last + margin < UINT32_MAX ? high->last + margin : UINT32_MAX;
+        uint32_t first = high->life.first > margin ? (uint32_t)(high->life.first - margin) : 0;
+        uint64_t last = high->life.last + margin < UINT32_MAX ? high->life.last + margin : UINT32_MAX;
         uint32_t before = free_count, count = collect(r, first, (uint32_t)last, &free_count);
         if (!count || margin > UINT32_MAX) return 0;
         if (free_count < least || free_count == before) continue;

@@ -43,6 +43,13 @@ static void text_spills(xpu_text *text, const xpu_memplan_problem *problem, cons
     }
 }
 
+static void text_gaps(xpu_text *text, const xpu_memplan_buffer *buffer) {
+    for (uint32_t i = 0; i < buffer->gap_count; i++) {
+        xpu_text_add(text, "%s%" PRIu32 "-%" PRIu32, i ? " " : "  not live at ", buffer->gaps[i].first,
+                     buffer->gaps[i].last);
+    }
+}
+
 char *xpu_memplan_text(xpu_arena *arena, const xpu_memplan_problem *problem, const xpu_memplan *plan) {
     xpu_text text;
     xpu_text_init(&text, arena);
@@ -55,10 +62,12 @@ char *xpu_memplan_text(xpu_arena *arena, const xpu_memplan_problem *problem, con
         const xpu_memplan_buffer *b = &problem->buffers[i];
         const xpu_memplan_place *p = &plan->places[i];
         const char *other = p->alias_of == XPU_MEMPLAN_NONE ? "" : shown(arena, problem->buffers[p->alias_of].name);
-        xpu_text_add(&text, "%-*s %-10s %-6s %12" PRIu64 " %12" PRIu64 " %8" PRIu32 " %8" PRIu32 "%s%s\n", width,
+        xpu_text_add(&text, "%-*s %-10s %-6s %12" PRIu64 " %12" PRIu64 " %8" PRIu32 " %8" PRIu32 "%s%s", width,
                      shown(arena, b->name), xpu_memplan_kind_name(b->kind),
                      shown(arena, problem->levels[p->level].name), p->offset, b->bytes, b->first, b->last,
                      *other ? "  " : "", other);
+        text_gaps(&text, b);
+        xpu_text_add(&text, "\n");
     }
     return text.text;
 }
@@ -71,6 +80,16 @@ static json_t *number(uint64_t value) {
 static json_t *string(xpu_arena *arena, const char *name) {
     json_t *value = json_string(name ? name : "");
     return value ? value : json_string(xpu_escape(arena, name ? name : "", 4096));
+}
+
+void xpu_memplan_set_gaps(xpu_arena *arena, json_t *object, const xpu_memplan_buffer *buffer) {
+    if (!buffer->gap_count) return;
+    json_t *gaps = xpu_json_set(arena, object, "gaps", json_array());
+    for (uint32_t i = 0; i < buffer->gap_count; i++) {
+        json_t *gap = xpu_json_append(arena, gaps, json_array());
+        xpu_json_append(arena, gap, number(buffer->gaps[i].first));
+        xpu_json_append(arena, gap, number(buffer->gaps[i].last));
+    }
 }
 
 static void json_levels(xpu_arena *arena, json_t *root, const xpu_memplan_problem *problem, const xpu_memplan *plan) {
@@ -117,6 +136,7 @@ json_t *xpu_memplan_json(xpu_arena *arena, const xpu_memplan_problem *problem, c
         xpu_json_set(arena, buffer, "bytes", number(b->bytes));
         xpu_json_set(arena, buffer, "first", number(b->first));
         xpu_json_set(arena, buffer, "last", number(b->last));
+        xpu_memplan_set_gaps(arena, buffer, b);
         if (p->alias_of != XPU_MEMPLAN_NONE) {
             xpu_json_set(arena, buffer, "alias_of", string(arena, problem->buffers[p->alias_of].name));
         }

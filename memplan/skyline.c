@@ -39,19 +39,6 @@ static void raise(skyline *s, uint32_t node, uint32_t a, uint32_t b, uint32_t fr
     s->most[node] = s->most[left] > s->most[right] ? s->most[left] : s->most[right];
 }
 
-typedef struct {
-    uint64_t keys[3];
-    uint32_t index;
-} sort_key;
-
-static int compare_keys(const void *a, const void *b) {
-    const sort_key *x = a, *y = b;
-    for (int i = 0; i < 3; i++) {
-        if (x->keys[i] != y->keys[i]) return x->keys[i] > y->keys[i] ? -1 : 1;
-    }
-    return x->index < y->index ? -1 : x->index > y->index;
-}
-
 static int compare_steps(const void *a, const void *b) {
     const uint32_t *x = a, *y = b;
     return *x < *y ? -1 : *x > *y;
@@ -102,14 +89,14 @@ static uint64_t doublings(uint64_t number) {
 static void sort_items(xpu_arena *arena, const xpu_memplan_item *items, const uint64_t *load, uint32_t count,
                        xpu_memplan_fill fill, uint32_t *order) {
     enum { FINE = 96, COARSE = 80 };
-    sort_key *keys = XPU_NEW_ARRAY(arena, sort_key, count);
+    xpu_memplan_sort_key *keys = XPU_NEW_ARRAY(arena, xpu_memplan_sort_key, count);
     uint64_t most = 0;
     for (uint32_t i = 0; i < count; i++) {
         if (load[order[i]] > most) most = load[order[i]];
     }
     for (uint32_t i = 0; i < count; i++) {
         const xpu_memplan_item *item = &items[order[i]];
-        uint64_t length = (uint64_t)item->last - item->first + 1, bytes = item->bytes;
+        uint64_t length = xpu_memplan_live_steps(&item->life), bytes = item->bytes;
         uint64_t area = bytes > UINT64_MAX / length ? UINT64_MAX : bytes * length;
         uint64_t fine = load[order[i]] / (most / FINE + 1), coarse = load[order[i]] / (most / COARSE + 1);
         keys[i].index = order[i];
@@ -120,11 +107,50 @@ static void sort_items(xpu_arena *arena, const xpu_memplan_item *items, const ui
             break;
         case XPU_MEMPLAN_FILL_LARGE: memcpy(keys[i].keys, (uint64_t[]){fine, area, bytes}, sizeof keys[i].keys); break;
         default:
-            memcpy(keys[i].keys, (uint64_t[]){UINT32_MAX - item->first, load[order[i]], area}, sizeof keys[i].keys);
+            memcpy(keys[i].keys, (uint64_t[]){UINT32_MAX - item->life.first, load[order[i]], area},
+                   sizeof keys[i].keys);
         }
     }
-    qsort(keys, count, sizeof *keys, compare_keys);
+    qsort(keys, count, sizeof *keys, xpu_memplan_compare_keys);
     for (uint32_t i = 0; i < count; i++) order[i] = keys[i].index;
+}
+
+/* Where items live, by rank: parts[at[i]] to parts[at[i + 1] - 1], the second point not included. */
+typedef struct {
+    uint32_t from, to;
+} stretch;
+
+typedef struct {
+    stretch *parts;
+    size_t *at;
+} stretches;
+
+/* The steps at which something begins are the leaves of the skyline, `*leaves` of them. */
+static stretches find_stretches(xpu_arena *arena, const xpu_memplan_item *items, const uint32_t *order, uint32_t count,
+                                uint32_t *leaves) {
+    stretches s = {.at = XPU_NEW_ARRAY(arena, size_t, (size_t)count + 1)};
+    for (uint32_t i = 0; i < count; i++) s.at[i + 1] = s.at[i] + items[order[i]].life.gap_count + 1;
+    const size_t part_count = s.at[count];
+    uint32_t *begins = XPU_NEW_ARRAY(arena, uint32_t, part_count), different = 0;
+    for (uint32_t i = 0; i < count; i++) {
+        for (size_t k = s.at[i]; k < s.at[i + 1]; k++) {
+            begins[k] = xpu_memplan_part(&items[order[i]].life, (uint32_t)(k - s.at[i])).first;
+        }
+    }
+    qsort(begins, part_count, sizeof *begins, compare_steps);
+    for (size_t i = 0; i < part_count; i++) {
+        if (i == 0 || begins[i] != begins[different - 1]) begins[different++] = begins[i];
+    }
+    s.parts = XPU_NEW_ARRAY(arena, stretch, part_count);
+    for (uint32_t i = 0; i < count; i++) {
+        for (size_t k = s.at[i]; k < s.at[i + 1]; k++) {
+            const xpu_memplan_steps part = xpu_memplan_part(&items[order[i]].life, (uint32_t)(k - s.at[i]));
+            s.parts[k].from = begin_at(begins, different, part.first);
+            s.parts[k].to = begin_at(begins, different, (uint64_t)part.last + 1);
+        }
+    }
+    *leaves = different;
+    return s;
 }
 
 uint64_t xpu_memplan_skyline_order(xpu_arena *arena, const xpu_memplan_item *items, const uint64_t *load,
@@ -132,35 +158,32 @@ uint64_t xpu_memplan_skyline_order(xpu_arena *arena, const xpu_memplan_item *ite
                                    uint64_t *offset) {
     if (count == 0) return 0;
     xpu_arena *work = xpu_arena_new(xpu_arena_mem(arena), "skyline");
-    uint32_t *begins = XPU_NEW_ARRAY(work, uint32_t, count), different = 0;
-    for (uint32_t i = 0; i < count; i++) begins[i] = items[order[i]].first;
-    qsort(begins, count, sizeof *begins, compare_steps);
-    for (uint32_t i = 0; i < count; i++) {
-        if (i == 0 || begins[i] != begins[different - 1]) begins[different++] = begins[i];
-    }
+    uint32_t different;
     sort_items(work, items, load, count, fill, order);
     uint32_t *ranked = xpu_copy(work, order, count * sizeof *order);
+    const stretches lives = find_stretches(work, items, ranked, count, &different);
     skyline s = {.leaves = 1};
     while (s.leaves < different) s.leaves *= 2;
     s.most = XPU_NEW_ARRAY(work, uint64_t, 2 * (size_t)s.leaves);
     s.level = XPU_NEW_ARRAY(work, uint8_t, 2 * (size_t)s.leaves);
     waiting *heap = XPU_NEW_ARRAY(work, waiting, count);
-    uint32_t *from = XPU_NEW_ARRAY(work, uint32_t, count), *to = XPU_NEW_ARRAY(work, uint32_t, count); /* by rank */
-    for (uint32_t i = 0; i < count; i++) {
-        heap[i] = (waiting){start, i};
-        from[i] = begin_at(begins, different, items[ranked[i]].first);
-        to[i] = begin_at(begins, different, (uint64_t)items[ranked[i]].last + 1);
-    }
+    for (uint32_t i = 0; i < count; i++) heap[i] = (waiting){start, i};
     uint64_t steps = 0;
     for (uint32_t left = count; left > 0; steps++) {
         const uint32_t rank = heap[0].rank;
         const xpu_memplan_item *item = &items[ranked[rank]];
-        uint64_t lowest = height(&s, 1, 0, s.leaves, from[rank], to[rank]);
-        uint64_t floor = xpu_memplan_align(lowest > start ? lowest : start, item->alignment);
+        uint64_t lowest = start;
+        for (size_t k = lives.at[rank]; k < lives.at[rank + 1]; k++) {
+            uint64_t top = height(&s, 1, 0, s.leaves, lives.parts[k].from, lives.parts[k].to);
+            if (top > lowest) lowest = top;
+        }
+        uint64_t floor = xpu_memplan_align(lowest, item->alignment);
         if (floor == heap[0].floor) {
             order[count - left] = ranked[rank];
             offset[ranked[rank]] = floor;
-            raise(&s, 1, 0, s.leaves, from[rank], to[rank], floor + item->bytes);
+            for (size_t k = lives.at[rank]; k < lives.at[rank + 1]; k++) {
+                raise(&s, 1, 0, s.leaves, lives.parts[k].from, lives.parts[k].to, floor + item->bytes);
+            }
             heap[0] = heap[--left];
         } else {
             heap[0].floor = floor;

@@ -1,8 +1,6 @@
 /* What a plan's places say of its levels: peak, lower bound, holes. */
 #include "memplan/internal.h"
 
-#include <inttypes.h>
-
 /* The buffer whose bytes each one uses; aliases lead there. A circle, which no valid plan has, ends at once. */
 static uint32_t storage_of(const xpu_memplan_problem *problem, const xpu_memplan_place *places, uint32_t buffer) {
     uint32_t at = buffer;
@@ -16,12 +14,13 @@ static xpu_memplan_item *find_storage(xpu_arena *arena, const xpu_memplan_proble
                                       const xpu_memplan_place *places) {
     uint32_t n = problem->buffer_count;
     xpu_memplan_item *items = XPU_NEW_ARRAY(arena, xpu_memplan_item, n);
-    for (uint32_t i = 0; i < n; i++) items[i] = (xpu_memplan_item){.id = i, .first = UINT32_MAX, .pinned = 1};
+    for (uint32_t i = 0; i < n; i++) items[i] = (xpu_memplan_item){.id = i, .life.first = UINT32_MAX, .pinned = 1};
     for (uint32_t i = 0; i < n; i++) {
         const xpu_memplan_buffer *buffer = &problem->buffers[i];
         xpu_memplan_item *item = &items[storage_of(problem, places, i)];
-        if (buffer->first < item->first) item->first = buffer->first;
-        if (buffer->last > item->last) item->last = buffer->last;
+        if (buffer->first < item->life.first) item->life.first = buffer->first;
+        if (buffer->last > item->life.last) item->life.last = buffer->last;
+        if (buffer->gap_count) item->life = xpu_memplan_life_of(buffer); /* it shares its bytes with nobody */
         if (places[i].alias_of != XPU_MEMPLAN_NONE) continue;
         items[i].bytes = buffer->bytes;
         items[i].offset = places[i].offset;
@@ -57,19 +56,4 @@ void xpu_memplan_measure(xpu_arena *arena, const xpu_memplan_problem *problem, c
         u->fragmentation_permille = xpu_memplan_fragmentation(work, items, count, l->reserved);
     }
     xpu_arena_free(work);
-}
-
-static const char *name_of_step(xpu_arena *arena, const xpu_memplan_problem *problem, uint32_t step) {
-    if (!problem->step_names || step >= problem->step_name_count) return xpu_printf(arena, "%" PRIu32, step);
-    return xpu_printf(arena, "%" PRIu32 " '%s'", step, xpu_escape(arena, problem->step_names[step], 80));
-}
-
-const char *xpu_memplan_step(xpu_arena *arena, const xpu_memplan_problem *problem, uint32_t step) {
-    return xpu_printf(arena, "%s %s", problem->step_names ? "layer" : "step", name_of_step(arena, problem, step));
-}
-
-const char *xpu_memplan_life(xpu_arena *arena, const xpu_memplan_problem *problem, uint32_t first, uint32_t last) {
-    if (first == last) return xpu_memplan_step(arena, problem, first);
-    return xpu_printf(arena, "%s %s to %s", problem->step_names ? "layers" : "steps",
-                      name_of_step(arena, problem, first), name_of_step(arena, problem, last));
 }

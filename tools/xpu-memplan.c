@@ -31,7 +31,7 @@ static const xpu_command command = {
     .about =
         "Plans a hierarchy of memories: places buffers with lifetimes, checks a plan with code that shares nothing\n"
         "with the planner, draws it, and says why a buffer (a name or a glob) is where it is.\n"
-        "PROBLEM: .json (docs/memory.md), or .csv with id,lower,upper,size. VIEW: PROBLEM PLAN.json, a compiled "
+        "PROBLEM: .json (docs/memory.md), or .csv with id,lower,upper,size,gaps. VIEW: PROBLEM PLAN.json, a compiled "
         "MODEL.xpu,\n"
         "or what xpuc --report=FILE.json wrote. FOLDER: .csv instances, NAME.CAPACITY.csv; COUNT: so many buffers at "
         "random.",

@@ -33,7 +33,8 @@ static const char *const problems[] = {
     "  {\"name\": \"y\", \"bytes\": 512, \"first\": 4, \"last\": 6, \"levels\": [\"L3\", \"GM\"]},\n"
     "  {\"name\": \"z\", \"bytes\": 64, \"first\": 1, \"last\": 4},\n"
     "  {\"name\": \"v\", \"bytes\": 128, \"first\": 5, \"last\": 7, \"kind\": \"scratch\"},\n"
-    "  {\"name\": \"t\", \"bytes\": 512, \"first\": 6, \"last\": 8, \"levels\": [\"L3\", \"GM\"]}],\n"
+    "  {\"name\": \"t\", \"bytes\": 512, \"first\": 6, \"last\": 8, \"levels\": [\"L3\", \"GM\"]},\n"
+    "  {\"name\": \"g\", \"bytes\": 1500, \"first\": 0, \"last\": 12, \"gaps\": [[2, 5], [7, 9]]}],\n"
     " \"aliases\": [{\"buffer\": \"x\", \"other\": \"y\", \"kind\": \"part\", \"offset\": 256},\n"
     "  {\"buffer\": \"z\", \"other\": \"y\", \"kind\": \"part\", \"rows\": 4, \"row_bytes\": 16, \"pitch\": 64},\n"
     "  {\"buffer\": \"v\", \"other\": \"y\", \"kind\": \"view\", \"offset\": 64},\n"
@@ -87,11 +88,15 @@ static xpu_status make_plan(xpu_arena *arena, const xpu_memplan_problem *problem
     xpu_status status = xpu_memplan_make(arena, problem, &options, &plan, diags);
     if (status != XPU_OK) return status;
     if (xpu_memplan_check(arena, problem, plan, diags) != XPU_OK) return (xpu_status)NOT_DOCUMENTED;
-    status = xpu_memplan_write(arena, beside("out.json"), problem, plan, diags);
-    if (status != XPU_OK) return status;
-    if (xpu_memplan_read_plan(arena, beside("out.json"), problem, &again, diags) != XPU_OK ||
-        xpu_memplan_check(arena, problem, &again, diags) != XPU_OK)
-        return (xpu_status)NOT_DOCUMENTED;
+    const int holds_csv = problem->level_count == 1 && !problem->alias_count && !problem->levels[0].reserved;
+    for (int form = 0; form < 1 + holds_csv; form++) {
+        const char *path = beside(form ? "out.csv" : "out.json");
+        status = xpu_memplan_write(arena, path, problem, plan, diags);
+        if (status != XPU_OK) return status;
+        if (xpu_memplan_read_plan(arena, path, problem, &again, diags) != XPU_OK ||
+            xpu_memplan_check(arena, problem, &again, diags) != XPU_OK)
+            return (xpu_status)NOT_DOCUMENTED;
+    }
     return show(arena, problem, plan, diags);
 }
 
@@ -101,34 +106,43 @@ static void load_folder(void) {
     folder = hostile_own_folder("memplan");
 }
 
+enum { COLUMNS = 7 };
+
 /* Lines of buffers, one of its numbers or its whole text damaged. */
 static void make_csv(hostile_random *random, hostile_file *file) {
-    static const char *const odd[] = {"",           "-1",  "+1",   " 1",         "1 ",    "0x10",
-                                      "1e3",        "1.5", "\xff", "1,2",        ",",     "\r",
-                                      "4294967296", "00",  "a",    "1073741824", "\"1\"", "2147483648"};
+    static const char *const odd[] = {"",    "-1",         "+1",    " 1",         "1 ",  "0x10",       "1e3",
+                                      "1.5", "\xff",       "1,2",   ",",          "\r",  "4294967296", "00",
+                                      "a",   "1073741824", "\"1\"", "2147483648", "3-4", "1-2 4-9",    "5-3@1:2"};
     uint32_t rows = hostile_below(random, hostile_chance(random, 95) ? 30 : 400),
              wrong = hostile_below(random, rows + 1);
-    int field = hostile_chance(random, 60) ? (int)hostile_below(random, 4) : 4;
+    int field = hostile_chance(random, 60) ? (int)hostile_below(random, COLUMNS) : COLUMNS;
     hostile_set(file, "", 0);
-    if (hostile_chance(random, 98)) hostile_add_text(file, "id,lower,upper,size\n");
+    if (hostile_chance(random, 98))
+        hostile_add_text(file, hostile_chance(random, 90) ? "id,lower,upper,size,alignment,gaps,offset\n"
+                                                          : "buffer,start,end,size,alignment,gaps,offset\n");
     for (uint32_t i = 0; i < rows; i++) {
-        char cells[4][32], line[160];
-        uint32_t first = hostile_below(random, 40);
+        char cells[COLUMNS][32], line[300];
+        uint32_t first = hostile_below(random, 40), last = first + 1 + hostile_below(random, 20);
         snprintf(cells[0], sizeof cells[0], "b%" PRIu32, i);
         snprintf(cells[1], sizeof cells[1], "%" PRIu32, first);
-        snprintf(cells[2], sizeof cells[2], "%" PRIu32, first + 1 + hostile_below(random, 20));
+        snprintf(cells[2], sizeof cells[2], "%" PRIu32, last);
         snprintf(cells[3], sizeof cells[3], "%" PRIu32, 16 * hostile_below(random, 500));
-        if (i == wrong && field < 4) {
+        snprintf(cells[4], sizeof cells[4], "%s", hostile_chance(random, 80) ? "" : "32");
+        snprintf(cells[5], sizeof cells[5], "%" PRIu32 "-%" PRIu32, first + 1, first + 2);
+        if (last < first + 4 || hostile_chance(random, 60)) *cells[5] = '\0';
+        *cells[6] = '\0';
+        if (hostile_chance(random, 3)) snprintf(cells[6], sizeof cells[6], "%" PRIu32, 32 * hostile_below(random, 99));
+        if (i == wrong && field < COLUMNS) {
             if (hostile_chance(random, 50))
                 snprintf(cells[field], sizeof *cells, "%" PRId64, hostile_number(random));
             else
                 snprintf(cells[field], sizeof *cells, "%s", odd[hostile_below(random, sizeof odd / sizeof *odd)]);
         }
-        snprintf(line, sizeof line, "%s,%s,%s,%s%s", cells[0], cells[1], cells[2], cells[3],
-                 hostile_chance(random, 5) ? "\r\n" : "\n");
+        snprintf(line, sizeof line, "%s,%s,%s,%s,%s,%s,%s%s", cells[0], cells[1], cells[2], cells[3], cells[4],
+                 cells[5], cells[6], hostile_chance(random, 5) ? "\r\n" : "\n");
         hostile_add_text(file, line);
     }
-    if (field == 4 && hostile_chance(random, 70)) hostile_damage(random, file);
+    if (field == COLUMNS && hostile_chance(random, 70)) hostile_damage(random, file);
 }
 
 static xpu_status use_csv(xpu_arena *arena, const hostile_file *file, hostile_random *random, xpu_diags *diags) {

@@ -11,15 +11,15 @@ enum { STEPS = 400, HEIGHT = 1024, UNIT = 64 };
 
 /* Cuts a rectangle of time and bytes at random until there are so many pieces; together they fill it without a hole. */
 static void cut(xpu_memplan_item *items, uint32_t count) {
-    items[0] = (xpu_memplan_item){.last = STEPS - 1, .bytes = HEIGHT * UNIT};
+    items[0] = (xpu_memplan_item){.life.last = STEPS - 1, .bytes = HEIGHT * UNIT};
     for (uint32_t made = 1; made < count;) {
         xpu_memplan_item *piece = &items[random_below(made)], *other = &items[made];
-        uint32_t length = piece->last - piece->first + 1, units = (uint32_t)(piece->bytes / UNIT);
+        uint32_t length = piece->life.last - piece->life.first + 1, units = (uint32_t)(piece->bytes / UNIT);
         *other = *piece;
         if (random_below(2) && length > 3) {
-            uint32_t at = piece->first + 1 + random_below(length - 1);
-            piece->last = at - 1;
-            other->first = at;
+            uint32_t at = piece->life.first + 1 + random_below(length - 1);
+            piece->life.last = at - 1;
+            other->life.first = at;
         } else if (units > 3) {
             piece->bytes = UNIT * (1 + (uint64_t)random_below(units - 1));
             other->bytes -= piece->bytes;
@@ -36,7 +36,7 @@ static void cut(xpu_memplan_item *items, uint32_t count) {
 }
 
 static int live_together(const xpu_memplan_item *a, const xpu_memplan_item *b) {
-    return a->first <= b->last && b->first <= a->last;
+    return a->life.first <= b->life.last && b->life.first <= a->life.last;
 }
 
 /* The peak of a placement, which is compared pair by pair. */
@@ -94,14 +94,14 @@ static xpu_status crowd(xpu_arena *arena, uint32_t count, uint32_t longest, uint
     for (uint32_t i = 0; i < count; i++) {
         uint32_t first = random_below(count);
         items[i] = (xpu_memplan_item){.id = i,
-                                      .first = first,
-                                      .last = first + random_below(longest),
+                                      .life.first = first,
+                                      .life.last = first + random_below(longest),
                                       .bytes = UNIT * (uint64_t)random_below(most),
                                       .alignment = UNIT,
                                       .forced = 1};
     }
     if (pinned)
-        items[5] = (xpu_memplan_item){.last = count, .bytes = UNIT, .alignment = UNIT, .forced = 1, .pinned = 1};
+        items[5] = (xpu_memplan_item){.life.last = count, .bytes = UNIT, .alignment = UNIT, .forced = 1, .pinned = 1};
     xpu_memplan_item *again = xpu_copy(arena, items, count * sizeof *items);
     const uint64_t bound = xpu_memplan_bound(arena, items, count, 0);
     uint64_t proved, first = pack(arena, items, count, 1, &proved);
@@ -125,10 +125,10 @@ static xpu_status crowds(xpu_arena *arena, xpu_diags *diags) {
 /* Sizes that are not whole: the bound knows that nothing can begin in between, and is reached. */
 static xpu_status padded(xpu_arena *arena, xpu_diags *diags) {
     (void)diags;
-    xpu_memplan_item items[] = {{.last = 3, .bytes = 100, .alignment = 64, .forced = 1},
-                                {.last = 3, .bytes = 130, .alignment = 64, .forced = 1},
-                                {.first = 1, .last = 2, .bytes = 65, .alignment = 64, .forced = 1},
-                                {.first = 3, .last = 4, .bytes = 60, .alignment = 64, .forced = 1}};
+    xpu_memplan_item items[] = {{.life.last = 3, .bytes = 100, .alignment = 64, .forced = 1},
+                                {.life.last = 3, .bytes = 130, .alignment = 64, .forced = 1},
+                                {.life.first = 1, .life.last = 2, .bytes = 65, .alignment = 64, .forced = 1},
+                                {.life.first = 3, .life.last = 4, .bytes = 60, .alignment = 64, .forced = 1}};
     uint32_t worst;
     uint64_t proved;
     CU_ASSERT_EQUAL(xpu_memplan_load(arena, items, 4, 0, &worst), 295);
@@ -147,8 +147,8 @@ static xpu_status no_hope(xpu_arena *arena, xpu_diags *diags) {
     random_state = 5;
     for (uint32_t i = 0; i < MANY; i++)
         items[i] = (xpu_memplan_item){.id = i,
-                                      .first = i,
-                                      .last = i + 1 + random_below(40),
+                                      .life.first = i,
+                                      .life.last = i + 1 + random_below(40),
                                       .bytes = UNIT * (uint64_t)(1 + random_below(1000)),
                                       .alignment = UNIT,
                                       .forced = 1};

@@ -31,6 +31,26 @@ static void random_levels(xpu_memplan_problem *problem, xpu_memplan_level *made)
     }
 }
 
+static void random_gaps(xpu_arena *arena, xpu_memplan_buffer *b) {
+    xpu_memplan_steps *gaps = XPU_NEW_ARRAY(arena, xpu_memplan_steps, 40);
+    b->gaps = gaps;
+    for (uint32_t at = b->first; at + 2 <= b->last && !one_in(4); at = gaps[b->gap_count - 1].last + 1) {
+        xpu_memplan_steps *gap = &gaps[b->gap_count++];
+        gap->first = at + 1 + random_below(b->last - at - 1);
+        gap->last = gap->first + random_below(b->last - gap->first);
+    }
+}
+
+static int live_together(const xpu_memplan_buffer *a, const xpu_memplan_buffer *b) {
+    for (uint32_t step = a->first; step <= a->last; step++) {
+        int both = step >= b->first && step <= b->last;
+        for (uint32_t i = 0; i < a->gap_count; i++) both &= step < a->gaps[i].first || step > a->gaps[i].last;
+        for (uint32_t i = 0; i < b->gap_count; i++) both &= step < b->gaps[i].first || step > b->gaps[i].last;
+        if (both) return 1;
+    }
+    return 0;
+}
+
 static void random_buffer(xpu_arena *arena, const xpu_memplan_problem *problem, uint32_t index, uint32_t *pins,
                           xpu_memplan_buffer *b) {
     *b = (xpu_memplan_buffer){.name = xpu_printf(arena, "layer%" PRIu32 "/b%" PRIu32, index % 5, index),
@@ -40,6 +60,7 @@ static void random_buffer(xpu_arena *arena, const xpu_memplan_problem *problem, 
                               .kind = (xpu_memplan_kind)random_below(XPU_MEMPLAN_KIND_COUNT),
                               .access_bytes = one_in(2) ? 0 : random_below(100000)};
     b->last = b->first + (one_in(8) ? 40 - b->first % 40 : random_below(6));
+    if (one_in(4)) random_gaps(arena, b);
     uint32_t start = random_below(problem->level_count);
     for (uint32_t i = 0; i < problem->level_count; i++) {
         uint32_t level = (start + i) % problem->level_count;
@@ -140,7 +161,7 @@ static int same_plans(const xpu_memplan *a, const xpu_memplan *b) {
 enum { RANDOM_PROBLEMS = 300 };
 
 static struct {
-    unsigned planned, no_room, no_rules, bad, aliases, gaps, spills, collisions;
+    unsigned planned, no_room, no_rules, bad, aliases, rows, spills, collisions, in_gaps;
 } seen;
 
 /* Puts one buffer on another that lives at the same time and shares no bytes with it: the validator must see it. */
@@ -149,7 +170,7 @@ static void collide(xpu_arena *arena, const xpu_memplan_problem *problem, xpu_me
         uint32_t a = random_below(plan->buffer_count), b = random_below(plan->buffer_count);
         const xpu_memplan_buffer *x = &problem->buffers[a], *y = &problem->buffers[b];
         xpu_memplan_place *p = &plan->places[a], *q = &plan->places[b];
-        int together = p->level == q->level && x->first <= y->last && y->first <= x->last;
+        int together = p->level == q->level && live_together(x, y);
         if (a == b || !together || !x->bytes || !y->bytes || p->alias != q->alias || p->offset == q->offset) continue;
         uint64_t kept = p->offset;
         p->offset = q->offset;
@@ -161,6 +182,14 @@ static void collide(xpu_arena *arena, const xpu_memplan_problem *problem, xpu_me
         seen.collisions++;
         return;
     }
+}
+
+/* Whether two buffers share bytes because one lives in gaps of the other. */
+static unsigned use_a_gap(const xpu_memplan_problem *problem, const xpu_memplan *plan, uint32_t a, uint32_t b) {
+    const xpu_memplan_buffer *x = &problem->buffers[a], *y = &problem->buffers[b];
+    const xpu_memplan_place *p = &plan->places[a], *q = &plan->places[b];
+    return (x->gap_count || y->gap_count) && p->level == q->level && x->first <= y->last && y->first <= x->last &&
+           p->offset < q->offset + y->bytes && q->offset < p->offset + x->bytes;
 }
 
 static void random_one(xpu_arena *arena, uint64_t seed, xpu_diags *diags) {
@@ -180,7 +209,8 @@ static void random_one(xpu_arena *arena, uint64_t seed, xpu_diags *diags) {
     seen.spills += plan->spill_count;
     for (uint32_t i = 0; i < plan->buffer_count; i++) {
         seen.aliases += plan->places[i].alias != XPU_MEMPLAN_NONE;
-        seen.gaps += plan->places[i].alias != XPU_MEMPLAN_NONE && problem.aliases[plan->places[i].alias].rows > 1;
+        seen.rows += plan->places[i].alias != XPU_MEMPLAN_NONE && problem.aliases[plan->places[i].alias].rows > 1;
+        for (uint32_t k = 0; k < i; k++) seen.in_gaps += use_a_gap(&problem, plan, i, k);
     }
     status = xpu_memplan_check(arena, &problem, plan, diags);
     if (status != XPU_OK) fprintf(stderr, "\nseed %" PRIu64 ":\n%s", seed, all_text(arena, diags));
@@ -214,13 +244,15 @@ static void for_seeds(uint64_t first, uint64_t count, seed_work work) {
 }
 
 static void random_problems(void) {
-    for_seeds(1, RANDOM_PROBLEMS, random_one);
-    printf("(%u plans with %u aliases, %u of them with gaps, %u spills; %u without room, %u against rules) ",
-           seen.planned, seen.aliases, seen.gaps, seen.spills, seen.no_room, seen.no_rules);
+    const char *count = getenv("XPU_TEST_INSTANCES"); /* the long tests ask for 100,000 */
+    for_seeds(1, count ? strtoull(count, NULL, 10) : RANDOM_PROBLEMS, random_one);
+    printf("(%u plans with %u aliases, %u of them of rows, %u in gaps, %u spills; %u without room, %u against rules) ",
+           seen.planned, seen.aliases, seen.rows, seen.in_gaps, seen.spills, seen.no_room, seen.no_rules);
     CU_ASSERT_EQUAL(seen.bad, 0);
     CU_ASSERT(seen.collisions > RANDOM_PROBLEMS / 3);
     CU_ASSERT(seen.planned > RANDOM_PROBLEMS / 2);
-    CU_ASSERT(seen.aliases > 100 && seen.gaps > 10 && seen.spills > 100 && seen.no_rules > 5 && seen.no_room > 5);
+    CU_ASSERT(seen.aliases > 100 && seen.rows > 10 && seen.in_gaps > 10 && seen.spills > 100 && seen.no_rules > 5 &&
+              seen.no_room > 5);
 }
 
 /* ---- against the best of all orders ---- */

@@ -92,8 +92,8 @@ static xpu_memplan_item *items_of(xpu_tool *tool, const xpu_memplan_problem *pro
     xpu_memplan_item *items = XPU_NEW_ARRAY(tool->arena, xpu_memplan_item, problem->buffer_count + 1);
     for (uint32_t i = 0; i < problem->buffer_count; i++) {
         const xpu_memplan_buffer *b = &problem->buffers[i];
-        items[i] = (xpu_memplan_item){
-            .id = i, .first = b->first, .last = b->last, .bytes = b->bytes, .alignment = 1, .forced = 1};
+        items[i] =
+            (xpu_memplan_item){.id = i, .life = xpu_memplan_life_of(b), .bytes = b->bytes, .alignment = 1, .forced = 1};
     }
     return items;
 }
@@ -192,7 +192,8 @@ static uint32_t random_below(uint64_t *state, uint32_t limit) {
     X("lives up to 40 steps", 1 + random_below(state, 40), 1 + random_below(state, 1000))                              \
     X("lives up to 300 steps", 1 + random_below(state, 300), 1 + random_below(state, 200))                             \
     X("few long lives, few large", 1 + random_below(state, 2u << random_below(state, 9)),                              \
-      1 + random_below(state, 2u << random_below(state, 11)))
+      1 + random_below(state, 2u << random_below(state, 11)))                                                          \
+    X("40 steps, a gap in each life", 1 + random_below(state, 40), 1 + random_below(state, 1000))
 
 static uint32_t random_number(uint64_t *state, uint32_t kind, int of_bytes) {
     uint32_t number = 0, at = 0;
@@ -201,6 +202,16 @@ static uint32_t random_number(uint64_t *state, uint32_t kind, int of_bytes) {
     RANDOM_KINDS(X)
 #undef X
     return number;
+}
+
+/* In the last kind each life of three steps or more has a gap of a third of it. */
+static void set_gap(xpu_tool *tool, xpu_memplan_buffer *buffer) {
+    const uint32_t third = (buffer->last - buffer->first + 1) / 3;
+    if (!third) return;
+    xpu_memplan_steps *gap = XPU_NEW(tool->arena, xpu_memplan_steps);
+    *gap = (xpu_memplan_steps){buffer->first + third, buffer->first + 2 * third - 1};
+    buffer->gaps = gap;
+    buffer->gap_count = 1;
 }
 
 /* One begins in each step, on the average. */
@@ -222,6 +233,7 @@ static int measure_random(xpu_tool *tool, uint32_t count) {
             buffers[i].last = buffers[i].first + random_number(&state, kind, 0) - 1;
             buffers[i].bytes = 64 * (uint64_t)random_number(&state, kind, 1);
             buffers[i].level_count = 1;
+            if (kind + 1 == sizeof names / sizeof *names) set_gap(tool, &buffers[i]);
         }
         xpu_memplan_problem problem = {
             .levels = level, .level_count = 1, .buffers = buffers, .buffer_count = count, .file = "random"};

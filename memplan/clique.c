@@ -1,0 +1,109 @@
+/*
+ * A bound of the peak for lives with gaps. Items of which each two meet never share bytes, so together they are a bound.
+ * Lives without gaps that meet each other all live at one step, which the load counts; three with gaps may meet at three
+ * different steps. The heaviest such set is looked for from the last item to the first: the best among those behind
+ * an item bounds what they can add to it.
+ */
+#include "memplan/internal.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+enum { MOST_ITEMS = 1024, MOST_STEPS = 1 << 19 };
+
+typedef struct {
+    uint64_t *bytes, *best_behind; /* per vertex; the latter: of sets from it on */
+    uint64_t *meets;               /* a row of bits per vertex */
+    uint32_t words, depth, steps;
+    uint32_t *chosen, *best_chosen, best_count;
+    uint64_t best;
+    xpu_arena *arena;
+} clique;
+
+static int meet(const clique *c, uint32_t a, uint32_t b) {
+    return c->meets[(size_t)a * c->words + b / 64] >> b % 64 & 1;
+}
+
+/* Adds vertices of a list, which is in order, to what is chosen and weighs `weight`. */
+static void expand(clique *c, const uint32_t *list, uint32_t count, uint64_t weight) {
+    uint64_t left = 0;
+    if (weight > c->best) {
+        c->best = weight;
+        c->best_count = c->depth;
+        memcpy(c->best_chosen, c->chosen, c->depth * sizeof *c->chosen);
+    }
+    for (uint32_t i = 0; i < count; i++) left += c->bytes[list[i]];
+    uint32_t *rest = count ? XPU_NEW_ARRAY(c->arena, uint32_t, count) : NULL;
+    for (uint32_t i = 0; i < count && c->steps < MOST_STEPS; i++) {
+        if (weight + left <= c->best || weight + c->best_behind[list[i]] <= c->best) break;
+        uint32_t kept = 0;
+        for (uint32_t k = i + 1; k < count; k++) {
+            if (meet(c, list[i], list[k])) rest[kept++] = list[k];
+        }
+        c->steps += count - i;
+        c->chosen[c->depth++] = list[i];
+        expand(c, rest, kept, weight + c->bytes[list[i]]);
+        c->depth--;
+        left -= c->bytes[list[i]];
+    }
+}
+
+/* By the step at which they begin, so that those behind an item that meet it are few. */
+static uint32_t *sort_vertices(xpu_arena *arena, const xpu_memplan_item *items, uint32_t count, uint32_t *vertices) {
+    xpu_memplan_sort_key *keys = XPU_NEW_ARRAY(arena, xpu_memplan_sort_key, count);
+    uint32_t *sorted = XPU_NEW_ARRAY(arena, uint32_t, count);
+    *vertices = 0;
+    for (uint32_t i = 0; i < count; i++) {
+        if (items[i].bytes)
+            keys[(*vertices)++] = (xpu_memplan_sort_key){{UINT32_MAX - items[i].life.first, items[i].bytes, 0}, i};
+    }
+    if (*vertices) qsort(keys, *vertices, sizeof *keys, xpu_memplan_compare_keys);
+    for (uint32_t i = 0; i < *vertices; i++) sorted[i] = keys[i].index;
+    return sorted;
+}
+
+uint64_t xpu_memplan_clique(xpu_arena *arena, const xpu_memplan_item *items, uint32_t count, uint64_t start,
+                            uint64_t grid) {
+    uint32_t n = 0;
+    if (count > MOST_ITEMS) return 0;
+    xpu_arena *work = xpu_arena_new(xpu_arena_mem(arena), "bound of lives with gaps");
+    const uint32_t *at = sort_vertices(work, items, count, &n);
+    clique c = {.bytes = XPU_NEW_ARRAY(work, uint64_t, n + 1),
+                .best_behind = XPU_NEW_ARRAY(work, uint64_t, n + 1),
+                .words = (n + 63) / 64,
+                .chosen = XPU_NEW_ARRAY(work, uint32_t, n + 1),
+                .best_chosen = XPU_NEW_ARRAY(work, uint32_t, n + 1)};
+    c.meets = XPU_NEW_ARRAY(work, uint64_t, (size_t)n * c.words + 1);
+    uint32_t *list = XPU_NEW_ARRAY(work, uint32_t, n + 1);
+    for (uint32_t i = 0; i < n; i++) {
+        const xpu_memplan_item *item = &items[at[i]];
+        uint64_t end = item->offset + item->bytes;
+        c.bytes[i] = !item->pinned || item->offset >= start ? item->bytes : end > start ? end - start : 0;
+        for (uint32_t k = 0; k < n; k++) {
+            if (xpu_memplan_items_meet(item, &items[at[k]]))
+                c.meets[(size_t)i * c.words + k / 64] |= UINT64_C(1) << k % 64;
+        }
+    }
+    for (uint32_t i = n; i-- > 0 && c.steps < MOST_STEPS;) {
+        uint32_t behind = 0;
+        for (uint32_t k = i + 1; k < n; k++) {
+            if (meet(&c, i, k)) list[behind++] = k;
+        }
+        c.arena = xpu_arena_new(xpu_arena_mem(arena), "sets of lives that meet");
+        c.chosen[0] = i;
+        c.depth = 1;
+        expand(&c, list, behind, c.bytes[i]);
+        c.best_behind[i] = c.best;
+        xpu_arena_free(c.arena);
+    }
+    uint64_t whole = xpu_memplan_align(start, grid) - start, padding = 0; /* as in xpu_memplan_bound */
+    for (uint32_t i = 0; i < c.best_count; i++) {
+        const xpu_memplan_item *item = &items[at[c.best_chosen[i]]];
+        const uint64_t size = item->pinned ? 0 : xpu_memplan_align(item->bytes, grid);
+        whole += size;
+        if (size && size - item->bytes > padding) padding = size - item->bytes;
+    }
+    uint64_t best = c.best > whole - padding ? c.best : whole - padding;
+    xpu_arena_free(work);
+    return best;
+}
