@@ -26,6 +26,26 @@ static int threshold(pw *w, uint32_t operand, float none, float *value) {
     return 1;
 }
 
+/* ONNX's boxes without area overlap none, PaddlePaddle's are out where they are equal: theirs lie beyond all others. */
+static void put_apart(pw *w, const pw_type *two, const char **low, const char **high) {
+    const pw_type flags = pw_as(*two, XPU_BOOL), number = {.dtype = two->dtype};
+    pw_type one = *two, flag;
+    one.dims[2] = xpu_dim_const(&w->graph->dims, 1);
+    flag = pw_as(one, XPU_BOOL);
+    const char *size = pw_binary(w, NULL, "elementwise_sub", two, *high, *low);
+    const char *area = pw_binary(w, NULL, "elementwise_mul", &one, pw_part(w, NULL, size, &one, 2, 0, 1),
+                                 pw_part(w, NULL, size, &one, 2, 1, 2));
+    const char *has = pw_binary(w, NULL, "greater_than", &flag, area, pw_scalar(w, two->dtype, 0));
+    has = pw_expand(w, NULL, has, &flag, &flags);
+    const char **sides[] = {low, high};
+    for (int i = 0; i < 2; i++) {
+        const char *far = pw_expand(w, NULL, pw_scalar(w, two->dtype, i ? -FLT_MAX : FLT_MAX), &number, two);
+        const char *side = pw_new(w, i ? "high" : "low", two);
+        pw_where(w, side, has, *sides[i], far);
+        *sides[i] = side;
+    }
+}
+
 /* Lower corners, then upper ones: given are these, or two opposite ones, or centres and sizes. */
 static const char *corners(pw *w, xa_box_kind kind) {
     if (kind >= XA_BOX_SIDES) return pw_operand(w, 0);
@@ -38,6 +58,7 @@ static const char *corners(pw *w, xa_box_kind kind) {
     if (is_centre) b = pw_scale(w, NULL, b, &two, 0.5f, 0);
     const char *low = pw_binary(w, NULL, is_centre ? "elementwise_sub" : "elementwise_min", &two, a, b),
                *high = pw_binary(w, NULL, is_centre ? "elementwise_add" : "elementwise_max", &two, a, b);
+    put_apart(w, &two, &low, &high);
     pw_op *op;
     low = pw_make(w, &op, NULL, "concat", &type, low, NULL);
     pw_in(w, op, "X", high);

@@ -75,9 +75,10 @@ pw *xpu_paddle_program_of(xpu_arena *arena, xpu_graph *graph, int is_desc, xpu_d
                      "an input or output is int64 in what is written",
                      xpu_printf(arena, "PaddlePaddle has no tensors of %s", xpu_dtype_name(dtype)), NULL);
     }
+    const xpu_refused_row *row = xpu_refused_row_of(XPU_REFUSED_OUTPUTS);
     if (!graph->outputs.count)
-        xpu_error(diags, XPU_EMODEL, graph->file, "convert-operator", "the model",
-                  "PaddlePaddle has no programs without outputs", "the model has none", "give the model an output");
+        xpu_error(diags, XPU_EMODEL, graph->file, "convert-operator", "the model", "the model has no outputs", row->why,
+                  row->hint);
     if (diags->errors > errors) return NULL;
     prune(w);
     return w;

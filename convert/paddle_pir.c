@@ -533,6 +533,7 @@ static void write_output(pir *p, const char *name, uint32_t column) {
 /* What PIR does not have. */
 static int check(const pw *w, const pw_ops *ops) {
     const size_t errors = w->diags->errors;
+    const xpu_refused_row *row = xpu_refused_row_of(XPU_REFUSED_PIR);
     for (uint32_t i = 0; i < ops->count; i++) {
         const pw_op *op = ops->items[i];
         pir_row unary;
@@ -540,8 +541,7 @@ static int check(const pw *w, const pw_ops *ops) {
         if (op->body_count || find_row(op, &unary)) continue;
         xpu_error(w->diags, XPU_EMODEL, w->graph->file, "convert-operator",
                   xpu_printf(w->arena, "tensor '%s'", xpu_escape(w->arena, op->outputs.items[0].vars.items[0], 100)),
-                  xpu_printf(w->arena, "the operator has no counterpart in PIR (%s)", op->type),
-                  "PaddlePaddle 3 does not have it in this form", "write a .pdmodel");
+                  xpu_printf(w->arena, "the operator has no counterpart in PIR (%s)", op->type), row->why, row->hint);
     }
     return w->diags->errors == errors;
 }

@@ -177,6 +177,6 @@ int main(int argc, char **argv) {
         documents[i].write();
         return ferror(stdout) ? XPU_EIO : XPU_OK;
     }
-    fputs("usage: docgen onnx|paddle|operators|xpu-sim\n", stderr);
+    fputs("usage: docgen onnx|paddle|conversions|operators|xpu-sim\n", stderr);
     return XPU_EUSAGE;
 }

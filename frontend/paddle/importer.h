@@ -148,8 +148,9 @@ const xpu_paddle_slot *xpu_paddle_operand_slot(const xpu_paddle_node *node, cons
 xpu_paddle_values xpu_paddle_operands(const xpu_paddle_node *node, const char *name);
 const xpu_value_info *xpu_paddle_info(const xpu_paddle_node *node, xpu_value value);
 int xpu_paddle_rank(const xpu_paddle_node *node, xpu_value value);
-/* Whether anything uses result `index`. */
+/* Whether anything uses result `index`; whether an operator does. */
 int xpu_paddle_is_used(const xpu_paddle_node *node, uint32_t index);
+int xpu_paddle_is_read(const xpu_paddle_node *node, uint32_t index);
 
 /* A list of numbers: of tensors (operands `parts`, or attributes that name variables), a tensor (operand `whole`), or
  * the attribute; each name may be NULL. items NULL: none of them is there. Computed ones are expressions. 0 after

@@ -153,18 +153,43 @@ static int uses(const xpu_paddle_op *op, uint32_t var) {
     return 0;
 }
 
-int xpu_paddle_is_used(const xpu_paddle_node *node, uint32_t index) {
+/* `outputs` 1: what the program gives counts, too. */
+static int is_used(const xpu_paddle_node *node, uint32_t index, int outputs) {
     if (index >= node->result_count || node->result_vars[index] == XPU_PADDLE_NO_VAR) return 0;
     const xpu_paddle_program *program = node->importer->program;
     for (uint32_t b = 0; b < program->blocks.count; b++) {
         for (uint32_t i = 0; i < program->blocks.items[b].op_count; i++) {
-            if (uses(&program->blocks.items[b].ops[i], node->result_vars[index])) return 1;
+            const xpu_paddle_op *op = &program->blocks.items[b].ops[i];
+            if ((outputs || !xpu_paddle_is_output(op)) && uses(op, node->result_vars[index])) return 1;
         }
     }
     return 0;
 }
 
+int xpu_paddle_is_used(const xpu_paddle_node *node, uint32_t index) {
+    return is_used(node, index, 1);
+}
+
+int xpu_paddle_is_read(const xpu_paddle_node *node, uint32_t index) {
+    return is_used(node, index, 0);
+}
+
 /* ---- lists of numbers ---- */
+
+/* Of a constant of integers, which may have more than XPU_MOST_KNOWN; 0: it is none, or after reporting. */
+static int constants_of(const xpu_paddle_node *node, xpu_value value, fe_dims *list) {
+    const xpu_paddle_importer *importer = node->importer;
+    const xpu_value_info *info = xpu_paddle_info(node, value);
+    xpu_tensor tensor;
+    if (!info->constant || (info->dtype != XPU_I32 && info->dtype != XPU_I64)) return 0;
+    if (xpu_const_tensor(importer->graph, value, importer->scratch, &tensor, importer->diags) != XPU_OK) return 0;
+    const int64_t count = xpu_tensor_count(&tensor);
+    xpu_dim *entries = XPU_NEW_ARRAY(importer->scratch, xpu_dim, count + 1);
+    for (int64_t i = 0; i < count; i++)
+        entries[i] = xpu_dim_const(&importer->graph->dims, xpu_paddle_whole(xpu_element(&tensor, i)));
+    *list = (fe_dims){entries, (size_t)count};
+    return 1;
+}
 
 /* Entries of a tensor as dims; 0 after reporting. */
 static int entries_of(const xpu_paddle_node *node, xpu_value value, fe_dims *list) {
@@ -177,6 +202,9 @@ static int entries_of(const xpu_paddle_node *node, xpu_value value, fe_dims *lis
         *list = (fe_dims){entries, (size_t)count};
         return 1;
     }
+    const size_t errors = node->importer->diags->errors;
+    if (constants_of(node, value, list)) return 1;
+    if (node->importer->diags->errors > errors) return 0;
     const char *name = xpu_escape(node->importer->scratch, xpu_paddle_info(node, value)->name, 100);
     if (fe_found_count(graph, value))
         xpu_error(node->importer->diags, XPU_EMODEL, graph->file, "paddle-bound", node->build.where,

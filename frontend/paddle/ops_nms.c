@@ -1,5 +1,6 @@
 /* Boxes of the objects in images: the best of each class that no better one overlaps. */
 #include <math.h>
+#include <string.h>
 
 #include "frontend/paddle/nms.h"
 
@@ -141,6 +142,24 @@ int xpu_paddle_keep_best(xpu_paddle_candidates *c, xpu_paddle_findings *f, int b
     return !by_class || sort_by_class(c, f, top[1], *kept);
 }
 
+/* What a user of PaddlePaddle's programs is given where nothing is found: [[-1]] in place of [0,S+2]. An operator that
+ * reads the result finds its columns known. */
+static xpu_value or_none(xpu_paddle_candidates *c, xpu_value all) {
+    const char *type = c->node->op->type;
+    if (strcmp(type, "multiclass_nms") != 0 && strcmp(type, "locality_aware_nms") != 0) return all;
+    if (!all.id || xpu_paddle_is_read(c->node, 0)) return all;
+    fe_builder *b = &c->b;
+    xpu_dims *dims = &b->graph->dims;
+    const xpu_dim zero = xpu_dim_const(dims, 0), one = xpu_dim_const(dims, 1), found = fe_info(b, all)->dims[0],
+                  columns = fe_info(b, all)->dims[1], row[] = {one, columns};
+    xpu_value parts[] = {all, fe_expand(b, fe_number(b, -1), (fe_dims){row, 2})};
+    const xpu_dim more =
+        xpu_dim_mul(dims, xpu_dim_op(dims, XPU_DIM_MIN, found, one), xpu_dim_add_const(dims, columns, -1));
+    xpu_value x = parts[1].id ? fe_concat(b, parts, 2, 0) : failed;
+    x = x.id ? fe_part(b, x, 0, zero, xpu_dim_op(dims, XPU_DIM_MAX, found, one), 1, 0) : failed;
+    return x.id ? fe_part(b, x, 1, zero, xpu_dim_add(dims, more, one), 1, 0) : failed;
+}
+
 xpu_value xpu_paddle_give_findings(xpu_paddle_candidates *c, xpu_paddle_findings *f, xpu_dim kept) {
     fe_builder *b = &c->b;
     xpu_dims *dims = &b->graph->dims;
@@ -164,7 +183,7 @@ xpu_value xpu_paddle_give_findings(xpu_paddle_candidates *c, xpu_paddle_findings
     index = index.id ? fe_as(b, fe_gather(b, index, places, 0), XPU_I32) : failed;
     if (c->node->result_count > 1 && !xpu_paddle_give(c->node, b, 1, index).id) return failed;
     if (c->node->result_count > 2 && !xpu_paddle_give(c->node, b, 2, xpu_paddle_counts(b, is_one)).id) return failed;
-    return xpu_paddle_give(c->node, b, 0, all);
+    return xpu_paddle_give(c->node, b, 0, or_none(c, all));
 }
 
 /* Greedily: a box is out where a better one of its class overlaps it. */

@@ -40,7 +40,7 @@ def difference(found, expected):
         return np.inf
     a, b = (v.astype(np.int64 if v.dtype == bool else np.float64) for v in (found, expected))
     finite = np.isfinite(b)
-    if (finite != np.isfinite(a)).any():
+    if (finite != np.isfinite(a)).any() or not np.array_equal(a[~finite], b[~finite], equal_nan=True):
         return np.inf
     return np.abs(a[finite] - b[finite]).max() / max(1, np.abs(b[finite]).max()) if finite.any() else 0
 

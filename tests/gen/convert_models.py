@@ -1,11 +1,12 @@
 #!/usr/bin/env python3
-"""Writes the models of tests/convert/models: convert_models.py FOLDER. Packages: onnx, numpy."""
+"""Writes the models of tests/convert/models: convert_models.py FOLDER. Packages: onnx, onnxruntime, numpy."""
 import copy
 import json
 import sys
 
 import numpy as np
 import onnx
+import onnxruntime
 from onnx import TensorProto as T
 from onnx import helper as h
 from onnx import numpy_helper
@@ -119,3 +120,13 @@ np.savez(f"{FOLDER}/relu_turned.npz", y=x.reshape(4, 3))
 np.savez(f"{FOLDER}/relu_out.npz", y=x)
 np.savez(f"{FOLDER}/relu_two.npz", a=x, b=x)
 np.savez(f"{FOLDER}/relu_wrong.npz", y=x + 1)
+
+# What PaddlePaddle's own operators give otherwise: Shrink of what is infinite or no number, the largest none
+save("limits", [node("Shrink", "x", "soft", lambd=0.5, bias=0.25), node("Shrink", "x", "hard", lambd=0.5, bias=0.0),
+                node("TopK", "x,none", "values,places")],
+     [("x", T.FLOAT, [2, 6])], [("soft", T.FLOAT, [2, 6]), ("hard", T.FLOAT, [2, 6]), ("values", T.FLOAT, [2, 0]), ("places", T.INT64, [2, 0])],
+     [("none", [0], np.int64)])
+x = np.array([[np.inf, -np.inf, np.nan, 1, -1, 0], [0.5, -0.5, 0.75, -0.25, 3e38, -1e-40]], np.float32)
+names = ["soft", "hard", "values", "places"]
+np.savez(f"{FOLDER}/limits_in.npz", x=x)
+np.savez(f"{FOLDER}/limits_out.npz", **dict(zip(names, onnxruntime.InferenceSession(f"{FOLDER}/limits.onnx").run(names, {"x": x}))))

@@ -346,3 +346,9 @@ def pir_in_place(x, n):
     w = paddle._C_ops.assign_value_(w, [2], paddle.float32, [1.5, -2.], paddle.CPUPlace())
     v = paddle.full([2, 3], n)
     return y, z, w, v, paddle.shape(x)
+
+
+@case(dict(x=f(70, 2)))
+def pir_many_parts(x):
+    """More numbers than a shape could have."""
+    return paddle.concat(paddle.split(x, [1] * 66 + [3, 1])[::-1])
