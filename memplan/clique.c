@@ -1,8 +1,8 @@
 /*
- * A bound of the peak for lives with gaps. Items of which each two meet never share bytes, so together they are a bound.
- * Lives without gaps that meet each other all live at one step, which the load counts; three with gaps may meet at three
- * different steps. The heaviest such set is looked for from the last item to the first: the best among those behind
- * an item bounds what they can add to it.
+ * A bound of the peak for lives with gaps. Items of which each two meet never share bytes, so together they are a
+ * bound. Lives without gaps that meet each other all live at one step, which the load counts; three with gaps may meet
+ * at three different steps. The heaviest such set is looked for from the last item to the first: the best among those
+ * behind an item bounds what they can add to it.
  */
 #include "memplan/internal.h"
 
@@ -73,7 +73,8 @@ uint64_t xpu_memplan_clique(xpu_arena *arena, const xpu_memplan_item *items, uin
                 .words = (n + 63) / 64,
                 .chosen = XPU_NEW_ARRAY(work, uint32_t, n + 1),
                 .best_chosen = XPU_NEW_ARRAY(work, uint32_t, n + 1)};
-    c.meets = XPU_NEW_ARRAY(work, uint64_t, (size_t)n * c.words + 1);
+    const size_t bits = (size_t)n * c.words;
+    c.meets = XPU_NEW_ARRAY(work, uint64_t, bits + 1);
     uint32_t *list = XPU_NEW_ARRAY(work, uint32_t, n + 1);
     for (uint32_t i = 0; i < n; i++) {
         const xpu_memplan_item *item = &items[at[i]];
