@@ -21,6 +21,10 @@ while IFS= read -r -d '' name && IFS= read -r -d '' model && IFS= read -r -d '' 
     [[ $seen != *" $model $options "* && $options != *precision* ]] || continue
     seen+="$model $options "
     [ -e "$model" ] || { echo "$name: skipped, it is not there"; continue; }
+    case $inputs in
+    shared/*) inputs=$shared/${inputs#shared/} ;;
+    --image=*) inputs="random $("$xpuc" --describe "$model" | sed -n 's/^input .*\[\(.*\)\].*/\1/p')" ;;
+    esac
     trip "$name" "$model" "$inputs" "$options"
 done < <(rows scripts/models.rows; rows scripts/bench-func.rows; rows scripts/vision.rows)
 # Processor time of a conversion, the least of five
