@@ -4,7 +4,7 @@
 #   COVERAGE=1              count which lines run, in a folder of its own (make coverage)
 #   V=1                     show the commands
 #   SOUND=FILE.wav          where `make demo-voice` looks for speech
-#   PICTURE=FILE.jpg        what `make demo-ocr` reads
+#   PICTURE=FILE.jpg        what `make demo-ocr` reads; FORM=paddle: with PaddlePaddle's programs (default: onnx)
 #   DEVICE=rtl              demonstrations on the Verilated chip (default: func); TOKENS=32: a shorter story
 #   CC=clang-19             another host compiler
 #   DEPS=no                 neither looks for Debian packages nor installs them
@@ -12,6 +12,7 @@ SAN    ?=
 CHIP   ?= standard
 SOUND  ?= examples/voice/yes_1000ms.wav
 PICTURE ?= examples/ocr/text.png
+FORM   ?= onnx
 DEVICE ?= func
 TOKENS ?= 256
 PREFIX ?= /usr/local
@@ -87,7 +88,7 @@ help:
 	@echo 'run-resnet50  the whole of ResNet-50 on the Verilated chip (needs ../shared)'
 	@echo 'demo-voice  where speech is in SOUND=FILE.wav, as text and as a picture; DEVICE=rtl: on the Verilated chip'
 	@echo 'demo-story  a small language model tells a story, TOKENS=256 long; DEVICE=rtl: on the Verilated chip'
-	@echo 'demo-ocr   the text in PICTURE=FILE.jpg (or PNG), by three networks; DEVICE=rtl: on the Verilated chip'
+	@echo 'demo-ocr   the text in PICTURE=FILE.jpg (or PNG), by three networks; DEVICE=rtl: on the Verilated chip; FORM=paddle'
 	@echo 'models     what networks of others take and how far they are from onnxruntime: the table of docs/models.md'
 	@echo 'memory     bytes that cross GM, and cycles, of networks on chips with much and little L3: a table of docs/memory.md'
 	@echo 'constants  what the model of cycles is made of, measured on the Verilated chip beside what xpu_codegen/choose/costs.def says'
@@ -335,7 +336,7 @@ demo-story: deps
 	@scripts/demo_story $(BUILD) $(DEVICE) $(TOKENS)
 demo-ocr: deps
 	@$(MAKE) $(PARALLEL) --no-print-directory all $(if $(filter rtl,$(DEVICE)),chip CHIP=standard)
-	@scripts/demo_ocr $(BUILD) $(DEVICE) "$(PICTURE)" ../shared/models
+	@scripts/demo_ocr $(BUILD) $(DEVICE) "$(PICTURE)" ../shared/models $(FORM)
 models: deps
 	@$(MAKE) $(PARALLEL) --no-print-directory all
 	@$(MAKE) $(PARALLEL) --no-print-directory chip CHIP=standard

@@ -39,6 +39,11 @@ text.png: 0 lines of text on rtl, detector 32 x 32, detector " reads "$drawn" --
 check 3 'error [io-write] the picture cannot be written' reads "$drawn" --side=32 --png="$folder/none/x.png"
 check 2 'error [ocr-program] the program recognises no characters of this list' "$ocr" "${programs[@]}" scripts/deps "$drawn"
 check 2 'error [ocr-program] the program classifies no lines of text' "$ocr" "${programs[0]}" "${programs[0]}" "${programs[2]}" "$characters" "$drawn"
+# The same with PaddlePaddle's programs
+check 2 "FORM is onnx or paddle, not 'torch'" demo func "$drawn" torch
+check 0 'inference.pdmodel: 310 operators' demo func "$drawn" paddle
+check 0 '' same text "$drawn"
+for program in "${programs[@]}"; do check 1 '' grep -q 'host:' <<<"$("$XPU_BIN/xpuc" --describe "$program")"; done
 check 1 '' grep -q new <<<"$(ls "$folder" "$folder/demo-ocr")"
 echo "$passed passed, $failed failed"
 [ $failed = 0 ]
