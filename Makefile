@@ -65,10 +65,14 @@ protos  := frontend/onnx/onnx xpu_runtime/program/program
 GEN_H   := $(foreach p,$(protos),$(BUILD)/gen/$(p).pb-c.h)
 pb       = $(patsubst %,$(BUILD)/obj/gen/%.pb-c.o,$(1))
 
-XPUC_O  := $(call objects,$(COMMON) $(COMPILE)) $(call pb,$(protos))
-XPURT_O := $(call objects,$(COMMON) $(RUN)) $(call pb,xpu_runtime/program/program)
+# Device kernels that also run on the host, for the descriptors that they queue (xpu_runtime/program/record.c); what
+# their arithmetic does with arguments that no compiler makes is defined.
+RECORDED_O := $(patsubst %,$(BUILD)/obj/xpu_runtime/kernels/%.o,matrix_tensor window_engine_i8)
+$(RECORDED_O): CFLAGS += -fwrapv
+XPUC_O  := $(call objects,$(COMMON) $(COMPILE)) $(RECORDED_O) $(call pb,$(protos))
+XPURT_O := $(call objects,$(COMMON) $(RUN)) $(RECORDED_O) $(call pb,xpu_runtime/program/program)
 FUNC_O  := $(call objects,base core $(FUNC))
-ALL_O   := $(call objects,$(COMMON) $(COMPILE) $(RUN) $(FUNC) $(SHARED)) $(call pb,$(protos)) \
+ALL_O   := $(call objects,$(COMMON) $(COMPILE) $(RUN) $(FUNC) $(SHARED)) $(RECORDED_O) $(call pb,$(protos)) \
            $(patsubst %,$(BUILD)/obj/sim/harness/%.o,lockstep bounds)
 
 LIBXPUC  := $(BUILD)/lib/libxpuc.so

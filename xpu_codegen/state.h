@@ -14,6 +14,8 @@
 
 #define XPU_SIM_NAME "xpu-sim"
 
+/* Whether lists of descriptors are made before a program starts (choose/listed.h). */
+typedef enum { XPU_LISTED_UNKNOWN, XPU_LISTED, XPU_NOT_LISTED } xpu_listed;
 typedef enum { XPU_MODE_AUTO, XPU_MODE_FP32, XPU_MODE_INT16, XPU_MODE_INT16X8 } xpu_precision_mode;
 
 typedef struct {
@@ -27,6 +29,7 @@ typedef struct {
     xpu_memory_rules rules;
     xpu_program program;
     /* choose */
+    xpu_listed listed;
     XPU_ARRAY(const char *) reasons; /* by node id: why the node computes in its precision; NULL for none */
     /* lower */
     struct xpu_extent *extents; /* values.h; by value id, NULL: nothing grows in place */

@@ -8,6 +8,7 @@
 #include <math.h>
 
 #include "xpu_codegen/choose/costs.h"
+#include "xpu_codegen/choose/listed.h"
 #include "xpu_runtime/include/generated/xpu_chip_regs.h"
 
 enum {
@@ -15,6 +16,7 @@ enum {
     MAX_EXTENT = 65535,   /* rows, pixels and channels of a tile */
     LINE_BYTES = 64,      /* that an engine moves in a cycle */
     SHORT_PASS = 3,       /* times what its weights take */
+    LISTED_OF_STEP = 4,   /* descriptors: two loads, one of the engine, a store */
     MAX_CHUNKS = 32       /* sizes of a chunk: halves of what is below 2^31 */
 };
 
@@ -27,7 +29,7 @@ typedef struct {
     int64_t batch;
     int32_t columns, acc_rows, widest; /* widest: input channels of the widest column tile */
     uint32_t sm_bytes;
-    int has_branch, restored, own_weights;
+    int has_branch, restored, own_weights, listed;
     double x_pixels, x_pitch, gm_rate; /* of an image; bytes from one to the next; bytes of weights in a cycle */
     xpu_tiling_format format;
     uint32_t input_bytes; /* of an element of x in memory */
@@ -49,6 +51,7 @@ static problem make_problem(xpu_codegen *cg, const xpu_conv_shape *s, int has_br
                  .has_branch = has_branch,
                  .restored = s->restored,
                  .own_weights = s->own_weights && xpu_bounded(cg, s->batch) > 1,
+                 .listed = xpu_is_listed(cg) && !s->own_weights,
                  .format = format,
                  .input_bytes = format.operand == 2 ? 4 : 1,
                  .gm_rate = cg->chip.gm_rate < LINE_BYTES ? cg->chip.gm_rate : LINE_BYTES,
@@ -153,6 +156,12 @@ static double array_of(const problem *p, const cut *c, double passes, double dra
     return cycles;
 }
 
+/* What stands between the starts of steps: core 0 makes their descriptors, or they are there. */
+static double steps_of(const problem *p, double steps, double tiles) {
+    if (p->listed && LISTED_OF_STEP * steps <= XPU_MOST_LISTED) return steps * xpu_cost.listed_step;
+    return steps * xpu_cost.step + tiles * xpu_cost.tile;
+}
+
 /* Cycles of all steps, by the unit that has most to do: array, the two DMA engines or core 0, which makes the
  * descriptors; and what nothing overlaps: the first loads and the last drain. */
 static double cycles_of(const problem *p, const cut *c, xpu_layer_model *model) {
@@ -176,7 +185,7 @@ static double cycles_of(const problem *p, const cut *c, xpu_layer_model *model) 
     double load = tiles * inputs * x + (whole_w ? weights : tiles * (weights + column_tiles * chunks * xpu_cost.copy));
     double store = results * column_tiles * y_lines + tiles * column_tiles * xpu_cost.copy;
     if (p->has_branch) load += store;
-    double steps = tiles * (column_tiles * chunks * xpu_cost.step + xpu_cost.tile);
+    double steps = steps_of(p, tiles * column_tiles * chunks, tiles);
     double most = array > load ? array : load;
     if (store > most) most = store;
     if (steps > most) most = steps;

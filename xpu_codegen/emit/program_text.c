@@ -154,7 +154,7 @@ static void emit_args(xpu_codegen *cg, xpu_text *text) {
     for (uint32_t i = 0; i < cg->layers.count; i++) {
         const xpu_codegen_layer *layer = &cg->layers.items[i];
         uint32_t words = 0;
-        for (uint32_t c = 0; c < layer->calls.count; c++) words += layer->calls.items[c].words;
+        for (uint32_t c = 0; c < layer->calls.count; c++) words += xpu_call_fetched_words(&layer->calls.items[c]);
         if (words) {
             xpu_text_add(text, "    XPU_LAYER_ARGS(__builtin_offsetof(struct program_plan, region_%u.%s) / 4, %u),\n",
                          layer->region, layer->calls.items[0].member, words);

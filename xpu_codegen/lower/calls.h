@@ -92,6 +92,11 @@ typedef struct {
     uint32_t words;     /* in the plan table: those of the kernel's arguments, and perhaps more behind them */
 } xpu_call;
 
+/* Of these, what the kernel itself reads: behind the words of engine_lists stand those that its lists were made of. */
+static inline uint32_t xpu_call_fetched_words(const xpu_call *call) {
+    return call->kernel == XPU_KERNEL_engine_lists ? xpu_kernel_of(call->kernel)->words : call->words;
+}
+
 /* NULL when all arguments of a call (the members of its struct) have values, else what is wrong, in words. */
 const char *xpu_call_problem(xpu_arena *arena, xpu_kernel kernel, const xpu_arg *args);
 

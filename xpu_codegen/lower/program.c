@@ -11,6 +11,7 @@
 #include "xpu_codegen/lower/empty.h"
 #include "xpu_codegen/lower/layer_numbers.h"
 #include "xpu_codegen/lower/layers.h"
+#include "xpu_codegen/lower/lists.h"
 #include "xpu_codegen/lower/operators.h"
 #include "xpu_codegen/lower/steps.h"
 #include "xpu_codegen/lower/weight_copies.h"
@@ -239,6 +240,7 @@ static xpu_status lower_all(xpu_codegen *cg) {
     if (status == XPU_OK) status = xpu_number_layers(cg, copies);
     if (status != XPU_OK) return status;
     xpu_finish_steps(cg);
+    xpu_make_lists(cg);
     add_tensor_fates(cg);
     add_regions(cg);
     return XPU_OK;

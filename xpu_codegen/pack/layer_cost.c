@@ -36,19 +36,20 @@ static double vectors_of(const xpu_codegen *cg, xpu_value value, double lanes) {
     return is_image ? count : ceil(count / lanes);
 }
 
-/* Of a core: a pooling, or a depthwise convolution that takes no strips. */
-static double cycles_of_window(xpu_codegen *cg, xpu_node node) {
+/* Of a core: a pooling, or a depthwise convolution that takes no strips; `tap`: of 16 channels in float32. */
+static double cycles_of_window(xpu_codegen *cg, xpu_node node, double tap) {
     const xpu_window w = xpu_window_of(cg->graph, node);
     const xpu_value y = xpu_node_output(cg->graph, node, 0);
     const double taps = (double)(w.kernel[0] * w.kernel[1]);
     if (xpu_value_at(cg->graph, y)->dtype != XPU_F32) return vectors_of(cg, y, LINE_BYTES) * taps * xpu_cost.pool_bytes;
-    return vectors_of(cg, y, LANES) * taps * xpu_cost.pool;
+    return vectors_of(cg, y, LANES) * taps * tap;
 }
 
 /* Of a core: a convolution in float32, with a window for each channel or for all of them. */
 static double cycles_of_conv(xpu_codegen *cg, xpu_node node, double macs) {
     const xpu_conv_shape s = xpu_conv_shape_of(cg, node);
-    if (xpu_is_depthwise(cg, &s) && !xpu_goes_in_strips(cg, node)) return cycles_of_window(cg, node);
+    if (xpu_is_depthwise(cg, &s) && !xpu_goes_in_strips(cg, node))
+        return cycles_of_window(cg, node, xpu_cost.depthwise_tap);
     if (xpu_is_depthwise(cg, &s)) {
         const double out_h = (double)xpu_dim_upper(cg, s.out_h), out_w = (double)xpu_dim_upper(cg, s.out_w);
         const double rows = (double)xpu_dim_upper(cg, s.batch) * (double)xpu_dim_upper(cg, s.out_c) * out_h;
@@ -69,7 +70,7 @@ static double core_cycles(xpu_codegen *cg, xpu_node node, double vectors, double
     case XPU_OP_GLOBAL_AVERAGE_POOL: return vectors * xpu_cost.simple;
     case XPU_OP_CONV: return cycles_of_conv(cg, node, macs);
     case XPU_OP_MAX_POOL:
-    case XPU_OP_AVERAGE_POOL: return cycles_of_window(cg, node);
+    case XPU_OP_AVERAGE_POOL: return cycles_of_window(cg, node, xpu_cost.pool);
     default: return macs > 0 ? macs / LANES * xpu_cost.product : vectors * xpu_cost.other;
     }
 }

@@ -129,6 +129,8 @@ static xpu_status write_plan(xpu_run *run) {
                                                  : (uint32_t)value;
     }
     uint32_t last = p->steps.count ? XPU_WHOLE_PROGRAM : p->layers.count - 1;
+    const xpu_status lists = xpu_run_write_lists(run, words);
+    if (lists != XPU_OK) return lists;
     uint32_t control[2] = {run->only_layer == UINT32_MAX ? 0 : run->only_layer,
                            run->only_layer == UINT32_MAX ? last : run->only_layer};
     if (run->driver->write(run->device, p->plan_address, words, p->plan.count * sizeof *words) ||

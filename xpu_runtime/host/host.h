@@ -177,6 +177,9 @@ void xpu_session_clear_states(xpurt_session *session);
 /* ---- places.c ---- */
 /* Finds run->places: those of the program, of an earlier run with the same shapes, or of a plan that is made now. */
 xpu_status xpu_run_find_places(xpu_run *run);
+/* Makes the lists of descriptors of all layers that have some and writes them to the device; `words`: the plan table,
+ * in which the words of these layers are set. [program-lists] where the program's own numbers contradict them. */
+xpu_status xpu_run_write_lists(xpu_run *run, uint32_t *words);
 
 /* ---- limits.c ---- */
 /* How many instructions a device may execute; UINT64_MAX: any number. */

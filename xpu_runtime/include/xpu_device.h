@@ -23,9 +23,22 @@ enum {
     XPU_COUNTER_COPY = 5,       /* DMA0, copies and fills of layers */
     XPU_COUNTER_HOST = 6,       /* core 0: +1 when a host call has returned */
     XPU_COUNTER_WINDOW = 7,     /* window engine, lists of layers */
+    XPU_COUNTER_LISTS = 8,      /* + LOAD, TENSOR, STORE, WINDOW: the same of lists that are made before the start */
     XPU_COUNTER_CORE_LOAD = 16, /* + core: that core's own loads (DMA0) */
     XPU_COUNTER_CORE_STORE = 32 /* + core: that core's own stores (DMA1) */
 };
+
+/* On the host, where a kernel runs for the descriptors that it queues, xpu_runtime/program/record.c has these. */
+#ifndef __riscv
+enum { XPU_RECORDED = 1 };
+uint32_t xpu_reg_load(uint32_t offset);
+void xpu_wait(xpu_ticket ticket);
+void xpu_abort(uint32_t code);
+uint32_t xpu_lm_address(const void *pointer);
+uint32_t *xpu_record(uint32_t engine, const uint32_t *template);
+void xpu_record_bell(uint32_t engine);
+#else
+enum { XPU_RECORDED = 0 };
 
 /* ---- Registers ---- */
 static inline uint32_t xpu_reg_load(uint32_t offset) {
@@ -88,6 +101,7 @@ static inline void xpu_abort(uint32_t code) {
         __asm__ volatile("wfi");
     }
 }
+#endif
 
 /* Part `tid` of `parts` of 0 .. total - 1, in multiples of `grain`: [*begin, *end). */
 static inline void partition(uint32_t tid, uint32_t parts, uint32_t total, uint32_t grain, uint32_t *begin,
@@ -102,10 +116,12 @@ static inline void partition(uint32_t tid, uint32_t parts, uint32_t total, uint3
 
 /* ---- Local memory ---- */
 
+#ifdef __riscv
 /* An LM pointer of this core as engines address it. */
 static inline uint32_t xpu_lm_address(const void *pointer) {
     return (uint32_t)(uintptr_t)pointer - XPU_LM_BASE + XPU_LM_ALL_BASE + core_id() * XPU_LM_ALIAS_STRIDE;
 }
+#endif
 
 /* The part of LM that a kernel may use: from the end of .bss to the stack. 64-byte aligned. */
 uint8_t *xpu_lm_begin(void);
@@ -149,12 +165,14 @@ void xpu_dma_drain(void);
 
 /* ---- Work of whole layers, called by core 0 ---- */
 
+#ifdef __riscv
 /* Queues `count` descriptors (32 words each, in this core's LM) on an engine. They must stay until they are done. */
 static inline void xpu_enqueue(uint32_t engine, const uint32_t *descriptors, uint32_t count) {
     mfence();
     xpu_reg_store(XPU_REG_DOORBELL_ADDRESS + XPU_REG_DOORBELL_ADDRESS_STRIDE * engine, xpu_lm_address(descriptors));
     xpu_reg_store(XPU_REG_DOORBELL_COUNT + XPU_REG_DOORBELL_COUNT_STRIDE * engine, count);
 }
+#endif
 
 /* The ticket of the `amount`-th signal from now on `counter`, which only core 0's descriptors use. */
 xpu_ticket xpu_expect(uint32_t counter, uint32_t amount);

@@ -156,11 +156,14 @@ static inline uint32_t xpu_tiling_align(uint32_t bytes) {
     return (bytes + 63u) & ~63u;
 }
 
+/* Bytes of the post-processor's parameters, which stand in SM where a layer has lists of descriptors. */
+enum { XPU_TILING_PARAMS = 64 };
+
 /* What a task of the window engine has in SM, in bytes from the start of its scratch: twice the input tile, the result,
  * and of a block of channels weights [kernel_h * kernel_w][tile_c], bias and factors, each from the start
- * of the block's copy on. */
+ * of the block's copy on; then the post-processor's parameters. */
 typedef struct {
-    uint32_t x_bytes, y, y_bytes, w, w_bytes, bias, factors;
+    uint32_t x_bytes, y, y_bytes, w, w_bytes, bias, factors, params;
     uint64_t total;
 } xpu_tiling_window_buffers;
 
@@ -180,7 +183,8 @@ static inline xpu_tiling_window_buffers xpu_tiling_window_buffers_of(const xpu_t
     at.bias = has_weights ? xpu_tiling_align((uint32_t)(s->kernel_h * s->kernel_w) * channels) : 0;
     at.factors = at.bias + xpu_tiling_align(4 * channels);
     at.w_bytes = at.factors + xpu_tiling_align(4 * channels);
-    at.total = 2 * (x + y + at.w_bytes) + 4 * 64;
+    at.params = at.w + 2 * at.w_bytes;
+    at.total = 2 * (x + y + at.w_bytes) + 4 * 64 + XPU_TILING_PARAMS;
     return at;
 }
 
@@ -207,6 +211,7 @@ typedef struct {
     uint32_t y, y_bytes;           /* output tile [tile_h][tile_w][columns] */
     uint32_t branch, branch_bytes; /* the same of the branch; 0 bytes without one */
     uint32_t scale, bias;          /* float32 or int32 [out_c] */
+    uint32_t params;
     uint32_t total;
 } xpu_tiling_scratch;
 
@@ -241,7 +246,8 @@ static inline xpu_tiling_scratch xpu_tiling_layout(const xpu_tiling_shape *s, in
     at.scale = at.branch + 2 * at.branch_bytes;
     uint32_t scales = whole & XPU_TILE_SCALES ? xpu_tiling_align((uint32_t)s->out_c * 4u) : 0;
     at.bias = at.scale + scales;
-    at.total = at.bias + scales;
+    at.params = at.bias + scales;
+    at.total = at.params + XPU_TILING_PARAMS;
     return at;
 }
 

@@ -2,7 +2,9 @@
 #ifndef XPU_KERNELS_COMMON_H
 #define XPU_KERNELS_COMMON_H
 
+#ifdef __riscv
 #include <riscv_vector.h>
+#endif
 
 #include "xpu_runtime/include/xpu_device.h"
 
@@ -35,6 +37,7 @@ static inline uint32_t quotient_up(uint32_t a, uint32_t b) {
     return a <= b ? a > 0 : quotient(a + b - 1, b);
 }
 
+#ifdef __riscv
 /* Zeros, of integers or float32. */
 static inline void clear_words(void *to, uint32_t count) {
     uint32_t *words = to;
@@ -50,6 +53,7 @@ static inline void copy_words(void *to, const void *from, uint32_t count) {
     size_t vl = __riscv_vsetvl_e32m4(count);
     __riscv_vse32_v_u32m4(to, __riscv_vle32_v_u32m4(from, vl), vl);
 }
+#endif
 
 /* A core's part of `total` tasks. Core 0 comes last: with fewer tasks than cores, or one less than others have, it
  * prepares the next layer meanwhile. */
@@ -67,10 +71,12 @@ enum {
 /* LM as floats for a kernel's own use, and how many: at least LEAST_LM_FLOATS, so that a chain of six inputs has room
  * for a vector of each twice. */
 enum { LEAST_LM_FLOATS = 1024 };
+#ifdef __riscv
 static inline float *lm_floats(uint32_t *count) {
     *count = xpu_lm_bytes() / 4;
     if (*count < LEAST_LM_FLOATS || *count > UINT32_MAX / 8) xpu_abort(ABORT_LOCAL_MEMORY);
     return (float *)xpu_lm_begin();
 }
+#endif
 
 #endif

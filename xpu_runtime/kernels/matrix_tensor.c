@@ -17,13 +17,11 @@
 #include "xpu_runtime/kernels/rings.h"
 
 /* Powers of two, so that they divide the range of a counter. */
-enum { LOADS = 8, TENSORS = 4, STORES = 4, PARAMS = 2 };
+enum { LOADS = 8, TENSORS = 4, STORES = 4 };
 enum { LOAD, TENSOR, STORE, RINGS };
 
 static uint32_t loads[LOADS][XPU_DESC_WORDS], tensors[TENSORS][XPU_DESC_WORDS], stores[STORES][XPU_DESC_WORDS];
-static xpu_post_params params_of[PARAMS]; /* by layer, in turn */
-static uint32_t layers_begun;
-static xpu_ticket params_free[PARAMS];
+static struct params parameters;
 
 static struct ring rings[RINGS] = {{loads, LOADS, XPU_COUNTER_LOAD, XPU_ENGINE_DMA0, 0, 0, 0},
                                    {tensors, TENSORS, XPU_COUNTER_TENSOR, XPU_ENGINE_TENSOR, 0, 0, 0},
@@ -413,14 +411,6 @@ static void make_tensor(struct work *k) {
     xpu_desc_tensor_pack(k->tensor, &d);
 }
 
-/* Where the post-processor's parameters stand, as engines address it. The place is free when the layer that had it last
- * is done. */
-static uint32_t place_params(const xpu_post_params *params, uint32_t slot) {
-    if (layers_begun > PARAMS) xpu_wait(params_free[slot]);
-    params_of[slot] = *params;
-    return xpu_lm_address(&params_of[slot]);
-}
-
 static void set_up_buffers(struct work *k, xpu_ticket free) {
     const struct xpu_conv2d_i16_args *a = &k->args;
     int scales = a->whole & XPU_TILE_SCALES;
@@ -437,6 +427,10 @@ static void set_up_buffers(struct work *k, xpu_ticket free) {
     k->branch = make_pair(a->sm, at.branch, at.branch_bytes, free);
     k->scale = scales ? a->sm + at.scale : a->w_scale;
     k->bias = scales ? a->sm + at.bias : a->bias;
+    if (XPU_RECORDED) { /* they stand in GM: from SM they come at once */
+        load_dense(k, a->sm + at.params, k->params, XPU_TILING_PARAMS, free);
+        xpu_desc_tensor_set_params(k->tensor, a->sm + at.params);
+    }
     load_scales(k, free);
     load_whole_weights(k, &shape, free);
     if (k->after.counter != XPU_COUNTER_STORE) ring_the_bell(&rings[LOAD]);
@@ -446,13 +440,12 @@ static xpu_ticket run(const struct xpu_conv2d_i16_args *a, const struct format *
                       uint32_t layer, xpu_ticket after) {
     struct work *k = &work;
     xpu_finish_queueing();
-    uint32_t slot = layers_begun++ % PARAMS;
     *k = (struct work){.args = *a, .format = *f, .layer = layer, .after = after, .first_tile = 1};
     k->columns = (int32_t)xpu_reg_load(XPU_REG_ARRAY_COLUMNS);
     k->column_tiles = xpu_tiling_column_tiles(a->out_c, k->columns);
     k->w_channel = xpu_tiling_block_bytes(a->kernel_h, a->kernel_w, 1, k->columns, f->sizes);
     k->x_channels = a->whole & XPU_TILE_WHOLE_X ? a->in_c : 0;
-    k->params = place_params(params, slot);
+    k->params = place_params(&parameters, params);
     make_copies(k);
     make_tensor(k);
     xpu_ticket free = xpu_expect(XPU_COUNTER_STORE, 0); /* of the layer whose scratch was here */
@@ -470,8 +463,8 @@ static xpu_ticket run(const struct xpu_conv2d_i16_args *a, const struct format *
     }
     xpu_continue_later(queue_step, layer, a->y, &progress);
     uint32_t images = a->w_image ? 1 : (uint32_t)a->batch;
-    params_free[slot] = (xpu_ticket){XPU_COUNTER_STORE, free.value + progress.signals * progress.steps * images};
-    return params_free[slot];
+    const xpu_ticket done = {XPU_COUNTER_STORE, free.value + progress.signals * progress.steps * images};
+    return params_needed_until(&parameters, done);
 }
 
 xpu_ticket xpu_conv2d_i16(const struct xpu_conv2d_i16_args *args, uint32_t layer, xpu_ticket after) {

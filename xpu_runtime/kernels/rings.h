@@ -33,6 +33,7 @@ static const xpu_ticket no_ticket = {XPU_NO_COUNTER, 0};
 
 /* ---- rings ---- */
 
+#ifdef __riscv
 /* The ring's next descriptor, a copy of `template`; waits until its last use is done. */
 static inline uint32_t *ring_next(struct ring *r, const uint32_t *template, xpu_ticket *done) {
     uint32_t *words = r->words[r->queued++ & (r->size - 1)];
@@ -53,6 +54,40 @@ static inline void ring_the_bell(struct ring *r) {
         xpu_enqueue(r->engine, r->words[at], count);
         r->rung += count;
     }
+}
+#else
+/* On the host the recorder keeps all descriptors. */
+static inline uint32_t *ring_next(struct ring *r, const uint32_t *template, xpu_ticket *done) {
+    *done = xpu_expect(r->counter, 1);
+    return xpu_record(r->engine, template);
+}
+
+static inline void ring_the_bell(struct ring *r) {
+    xpu_record_bell(r->engine);
+}
+#endif
+
+/* ---- the post-processor's parameters ---- */
+
+/* Of layers, in turn. A place is free when the layer that had it last is done. */
+enum { PARAMS = 2 };
+struct params {
+    xpu_post_params of[PARAMS];
+    xpu_ticket free[PARAMS];
+    uint32_t layers_begun;
+};
+
+/* Where a layer's parameters stand, as engines address it. */
+static inline uint32_t place_params(struct params *p, const xpu_post_params *params) {
+    const uint32_t slot = p->layers_begun++ % PARAMS;
+    if (p->layers_begun > PARAMS) xpu_wait(p->free[slot]);
+    p->of[slot] = *params;
+    return xpu_lm_address(&p->of[slot]);
+}
+
+static inline xpu_ticket params_needed_until(struct params *p, xpu_ticket done) {
+    p->free[(p->layers_begun - 1) % PARAMS] = done;
+    return done;
 }
 
 /* ---- buffers ---- */

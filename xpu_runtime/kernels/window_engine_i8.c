@@ -10,16 +10,14 @@
 #include "xpu_runtime/kernels/rings.h"
 
 /* Powers of two, so that they divide the range of a counter; few, since LM is small (XPU_LM_WINDOW). */
-enum { LOADS = 4, WINDOWS = 2, STORES = 2, PARAMS = 2 };
+enum { LOADS = 4, WINDOWS = 2, STORES = 2 };
 enum { LOAD, WINDOW, STORE, RINGS };
 
 static uint32_t loads[LOADS][XPU_DESC_WORDS], windows[WINDOWS][XPU_DESC_WORDS], stores[STORES][XPU_DESC_WORDS];
 static struct ring rings[RINGS] = {{loads, LOADS, XPU_COUNTER_LOAD, XPU_ENGINE_DMA0, 0, 0, 0},
                                    {windows, WINDOWS, XPU_COUNTER_WINDOW, XPU_ENGINE_WINDOW, 0, 0, 0},
                                    {stores, STORES, XPU_COUNTER_STORE, XPU_ENGINE_DMA1, 0, 0, 0}};
-static xpu_post_params params_of[PARAMS]; /* by layer, in turn */
-static uint32_t layers_begun;
-static xpu_ticket params_free[PARAMS];
+static struct params parameters;
 
 /* Where the walk over the steps stands: blocks of channels, images, rows and columns of tiles. */
 struct cursor {
@@ -235,20 +233,16 @@ static void make_templates(struct work *k, uint32_t layer) {
     xpu_desc_window_pack(k->window, &window);
 }
 
-/* The place of the parameters is free when the layer that had it last is done. */
-static uint32_t place_params(const struct xpu_window_i8_args *a, uint32_t slot) {
-    if (layers_begun > PARAMS) xpu_wait(params_free[slot]);
+static uint32_t parameters_of(const struct xpu_window_i8_args *a) {
     xpu_post_params params = {.x_scale = 1.0f, .w_scale = a->factor, .zero = a->zero};
     params.lo.i = a->low;
     params.hi.i = a->high;
-    params_of[slot] = params;
-    return xpu_lm_address(&params_of[slot]);
+    return place_params(&parameters, &params);
 }
 
 xpu_ticket xpu_window_i8(const struct xpu_window_i8_args *args, uint32_t layer, xpu_ticket after) {
     struct work *k = &work;
     xpu_finish_queueing();
-    const uint32_t slot = layers_begun++ % PARAMS;
     *k = (struct work){.args = *args, .after = after};
     const struct xpu_window_i8_args *a = &k->args;
     const xpu_tiling_shape shape = {.in_h = a->in_h,
@@ -268,12 +262,15 @@ xpu_ticket xpu_window_i8(const struct xpu_window_i8_args *args, uint32_t layer, 
     k->x = make_pair(a->sm, 0, k->places.x_bytes, free);
     k->y = make_pair(a->sm, k->places.y, k->places.y_bytes, free);
     k->w = make_pair(a->sm, k->places.w, k->places.w_bytes, free);
-    k->params = place_params(a, slot);
+    k->params = parameters_of(a);
     make_templates(k, layer);
+    if (XPU_RECORDED) { /* they stand in GM: from SM they come at once */
+        load_dense(k, a->sm + k->places.params, k->params, XPU_TILING_PARAMS, free);
+        xpu_desc_window_set_params(k->window, a->sm + k->places.params);
+    }
     const uint32_t tiles =
         ceil_div((uint32_t)a->out_h, (uint32_t)a->tile_h) * ceil_div((uint32_t)a->out_w, (uint32_t)a->tile_w);
     const uint32_t steps = tiles * (uint32_t)a->batch * ceil_div((uint32_t)a->in_c, (uint32_t)a->tile_c);
     xpu_continue_later(queue_step, layer, 0, &(struct xpu_progress){.counter = XPU_NO_COUNTER});
-    params_free[slot] = (xpu_ticket){XPU_COUNTER_STORE, free.value + steps};
-    return params_free[slot];
+    return params_needed_until(&parameters, (xpu_ticket){XPU_COUNTER_STORE, free.value + steps});
 }

@@ -3,6 +3,7 @@
 
 #include "xpu_runtime/program/decode.h"
 #include "xpu_runtime/program/placement.h"
+#include "xpu_runtime/program/record.h"
 
 /* A dim that must be there and lie between 0 and `limit` at the smallest shape. */
 static int size_of(decoder *d, uint32_t id, int64_t limit, xpu_dim *dim) {
@@ -331,11 +332,29 @@ static int decode_layers(decoder *d) {
         for (size_t k = 0; k < from->n_outputs; k++) {
             if (!value_of(d, from->outputs[k], &outputs[k])) return 0;
         }
+        l.lists = from->lists;
         l.outputs = outputs;
         l.output_count = (uint32_t)from->n_outputs;
         XPU_PUSH(d->arena, &d->program->layers, l);
     }
     return ended(d, &list);
+}
+
+/* The words of a layer with lists of descriptors are there, for a kernel that has lists, and are the same at every
+ * shape. */
+static int lists_exist(decoder *d) {
+    const xpu_program *p = d->program;
+    for (uint32_t i = 0; i < p->layers.count; i++) {
+        const xpu_program_layer *layer = &p->layers.items[i];
+        const uint32_t own = XPU_LISTS_WORDS, more = layer->lists ? xpu_recorded_words(layer->kernel) : 0;
+        if (!layer->lists) continue;
+        const uint64_t end = (uint64_t)layer->lists - 1 + own + more;
+        int good = more > 0 && end <= p->plan.count && p->steps.count == 0 &&
+                   p->plan.items[layer->lists - 1].kind == XPU_WORD_ADDRESS;
+        for (uint64_t k = layer->lists - 1; good && k < end; k++) good = p->plan.items[k].kind != XPU_WORD_DIM;
+        if (!check(d, good, "the descriptor lists of a layer are malformed")) return 0;
+    }
+    return 1;
 }
 
 static int decode_plan(decoder *d) {
@@ -351,7 +370,7 @@ static int decode_plan(decoder *d) {
         }
         XPU_PUSH(d->arena, &d->program->plan, w);
     }
-    return ended(d, &list);
+    return ended(d, &list) && lists_exist(d);
 }
 
 static xpu_program_step step_of(const XpuMeta__Step *from, uint32_t index) {

@@ -295,6 +295,8 @@ static void encode_layers(encoder *e) {
         uint64_t model[] = {m->compute, m->load, m->store, m->tail, m->constant_bytes};
         if (m->compute | m->load | m->store | m->tail | m->constant_bytes)
             l.model = model, l.n_model = sizeof model / sizeof *model;
+        l.has_lists = from->lists != 0;
+        l.lists = from->lists;
         put_entry(e, &l.base);
     }
 }

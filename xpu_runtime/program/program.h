@@ -11,7 +11,7 @@
 #include "xpu_runtime/include/xpu_control.h"
 #include "xpu_runtime/program/packing.h"
 
-enum { XPU_PROGRAM_VERSION = 4, XPU_PROGRAM_MAX_SYMBOLS = 256 };
+enum { XPU_PROGRAM_VERSION = 5, XPU_PROGRAM_MAX_SYMBOLS = 256 };
 /* Inputs of at most so many integers may define symbols. */
 enum { XPU_PROGRAM_MAX_ELEMENTS = 16 };
 
@@ -102,6 +102,9 @@ typedef struct {
     xpu_dim macs;       /* multiply-accumulates */
     const char *reason; /* why this precision */
     xpu_program_model model;
+    /* Where the words of kernel engine_lists begin in the plan table, plus 1, with those of `kernel` behind them: its
+     * lists of descriptors are made before the start (record.h). 0: it has none. */
+    uint32_t lists;
 } xpu_program_layer;
 
 /*

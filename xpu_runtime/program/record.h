@@ -1,0 +1,43 @@
+/*
+ * Descriptor lists that are made before a program starts. A kernel that only queues descriptors from templates
+ * (xpu_runtime/kernels/rings.h) runs here on the host: what it would queue on the chip, core by core step, becomes three
+ * lists in GM, which core 0 hands to the engines by three doorbells (kernel engine_lists). Same source, same descriptors.
+ *
+ * Lists have counters of their own, so that the values that descriptors wait for are known: those that all lists of the
+ * layers before have signalled. Two layers with lists that follow each other wait for each other by these alone; behind
+ * another layer core 0 queues a nop with that one's ticket in front of the loads.
+ */
+#ifndef XPU_PROGRAM_RECORD_H
+#define XPU_PROGRAM_RECORD_H
+
+#include "base/arena.h"
+#include "xpu_runtime/include/generated/xpu_chip_regs.h"
+#include "xpu_runtime/include/xpu_kernel_args.h"
+
+enum { XPU_RECORDED_COUNTERS = 8, XPU_LISTS_WORDS = sizeof(struct xpu_engine_lists_args) / sizeof(uint32_t) };
+
+/* Where the lists of a program stand before a layer. Begins as zeros. */
+typedef struct {
+    uint32_t signals[XPU_RECORDED_COUNTERS]; /* of each counter, by all lists before */
+    uint32_t after;                          /* the last layer with lists, plus 1; 0: there was none */
+} xpu_recording;
+
+/* A layer's lists as they lie in memory: a place for the parameters of the post-processor, loads, what the engine
+ * computes, stores; XPU_DESC_WORDS each. */
+typedef struct {
+    struct xpu_engine_lists_args args; /* but for `late`; lists: where they will lie */
+    const uint32_t *words;
+    uint32_t places; /* descriptors, plus 1 */
+} xpu_recorded;
+
+/* Words of the arguments of a kernel that can be recorded; 0: it cannot. */
+uint32_t xpu_recorded_words(const char *kernel);
+
+/* Records layer `layer`: `words` are the kernel's arguments, `address` is where its lists will lie, `columns` the width
+ * of the array. NULL, or why there are no lists: arguments that no compiler makes, or more than `most` places; then
+ * `recording` is as before. */
+const char *xpu_record_layer(const char *kernel, const uint32_t *words, uint32_t layer, uint32_t address,
+                             uint32_t columns, uint32_t most, xpu_arena *arena, xpu_recording *recording,
+                             xpu_recorded *recorded);
+
+#endif
