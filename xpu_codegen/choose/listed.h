@@ -1,4 +1,5 @@
-/* Whether core 0 makes the descriptors of layers on engines while a program runs, or lists are made before (lower/lists.h). */
+/* Whether core 0 makes the descriptors of layers on engines while a program runs, or lists are made before
+ * (lower/lists.h). */
 #ifndef XPU_CODEGEN_CHOOSE_LISTED_H
 #define XPU_CODEGEN_CHOOSE_LISTED_H
 

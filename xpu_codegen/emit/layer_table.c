@@ -104,7 +104,8 @@ static void emit_args(xpu_codegen *cg, xpu_text *text) {
     xpu_text_add(text, "const uint32_t xpu_layer_args[] XPU_LAYER_ARGS_SECTION = {\n");
     for (uint32_t i = 0; i < cg->layers.count; i++) {
         const xpu_codegen_layer *layer = &cg->layers.items[i];
-        const uint32_t fetched = layer->calls.count == 1 ? xpu_call_fetched_words(&layer->calls.items[0]) : words_of(layer);
+        const uint32_t fetched =
+            layer->calls.count == 1 ? xpu_call_fetched_words(&layer->calls.items[0]) : words_of(layer);
         xpu_text_add(text, "    XPU_LAYER_ARGS(%u, %u),\n", word, fetched);
         word += words_of(layer);
     }

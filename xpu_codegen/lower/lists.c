@@ -15,7 +15,8 @@ typedef struct {
     uint32_t places, offset;
 } layer_lists;
 
-/* The arguments of a layer's only call, addresses being any; NULL where it depends on the shape, or is none of those. */
+/* The arguments of a layer's only call, addresses being any; NULL where it depends on the shape, or is none of those.
+ */
 static const uint32_t *arguments_of(const xpu_codegen *cg, uint32_t layer, uint32_t word, xpu_arena *arena) {
     const xpu_codegen_layer *item = &cg->layers.items[layer];
     if (item->calls.count != 1) return NULL;
@@ -85,6 +86,7 @@ static void use_lists(xpu_codegen *cg, const layer_lists *lists, uint32_t buffer
             for (uint32_t k = 0; k < layer->calls.items[c].words; k++) XPU_PUSH(cg->arena, &cg->program.plan, *old++);
         }
         if (!lists[i].places) continue;
+        layer->list_bytes = lists[i].places * PLACE_BYTES;
         layer->calls.items[0].kernel = XPU_KERNEL_engine_lists;
         layer->calls.items[0].words += XPU_LISTS_WORDS;
     }

@@ -123,15 +123,15 @@ void xpu_model_layers(xpu_codegen *cg) {
         xpu_program_layer *layer = &cg->program.layers.items[i];
         const xpu_tiles *tiles = cg->layers.items[i].tiles;
         const xpu_tile *tile = tiles ? &tiles->items[tiles->sizes.count - 1] : NULL;
-        double cycles = xpu_layer_cycles(cg, i);
+        const double cycles = xpu_layer_cycles(cg, i), lists = cg->layers.items[i].list_bytes;
         layer->model = (xpu_program_model){.compute = whole(cycles - xpu_cost.start_core),
                                            .tail = cycles > 0 ? whole(xpu_cost.start_core) : 0,
-                                           .constant_bytes = whole(constants_of(cg, layer))};
+                                           .constant_bytes = whole(constants_of(cg, layer) + lists)};
         if (!tile || cycles <= 0) continue;
         layer->model = (xpu_program_model){.compute = whole(tile->model.compute),
                                            .load = whole(tile->model.load),
                                            .store = whole(tile->model.store),
                                            .tail = whole(tile->model.tail + xpu_cost.start_tensor),
-                                           .constant_bytes = whole(tile->gm_bytes)};
+                                           .constant_bytes = whole(tile->gm_bytes + lists)};
     }
 }

@@ -22,9 +22,9 @@ static xpu_status write_layer(xpu_run *run, uint32_t layer, uint32_t *words, xpu
                    bytes = places * XPU_DESC_WORDS * sizeof(uint32_t),
                    at = (uint64_t)args.lists - run->places[buffer].address;
     if (at > (uint64_t)room || bytes > (uint64_t)room - at) return refuse(run, layer, "they leave their buffer");
-    const char *why = xpu_record_layer(p->layers.items[layer].kernel, words + XPU_LISTS_WORDS, layer, args.lists,
-                                       run->owner->chip.array_columns, (uint32_t)places, run->arena, recording,
-                                       &recorded);
+    const char *why =
+        xpu_record_layer(p->layers.items[layer].kernel, words + XPU_LISTS_WORDS, layer, args.lists,
+                         run->owner->chip.array_columns, (uint32_t)places, run->arena, recording, &recorded);
     if (!why && recorded.places != places) why = "they have another length";
     if (why) return refuse(run, layer, why);
     recorded.args.late = args.late;

@@ -86,7 +86,8 @@ typedef enum { XPU_UNIT_HOST, XPU_UNIT_CORE, XPU_UNIT_TENSOR, XPU_UNIT_DMA, XPU_
 const char *xpu_unit_name(xpu_unit unit);
 
 /* What the compiler's model says of a layer, at the upper ends of dims and once: cycles of the unit that computes, of
- * what its DMA reads and writes, and of what nothing overlaps; and the bytes of constants that it reads from GM. All 0:
+ * what its DMA reads and writes, and of what nothing overlaps; and the bytes of constants and descriptors that it reads
+ * from GM. All 0:
  * it is not known. */
 typedef struct {
     uint64_t compute, load, store, tail, constant_bytes;

@@ -84,7 +84,7 @@ static int is_size(int32_t value) {
 
 /* What arguments that a compiler makes have in common: kernels divide by these. */
 #define HAS_SIZES(a)                                                                                                   \
-    (is_size((a)->batch) && is_size((a)->in_h) && is_size((a)->in_w) && is_size((a)->in_c) && is_size((a)->out_h) &&    \
+    (is_size((a)->batch) && is_size((a)->in_h) && is_size((a)->in_w) && is_size((a)->in_c) && is_size((a)->out_h) &&   \
      is_size((a)->out_w) && is_size((a)->out_c) && is_size((a)->kernel_h) && is_size((a)->kernel_w) &&                 \
      is_size((a)->stride_h) && is_size((a)->stride_w) && is_size((a)->groups) && (a)->groups <= (a)->out_c &&          \
      (a)->groups <= (a)->in_c && is_size((a)->tile_h) && is_size((a)->tile_w) && is_size((a)->tile_c))

@@ -1,7 +1,8 @@
 /*
  * Descriptor lists that are made before a program starts. A kernel that only queues descriptors from templates
- * (xpu_runtime/kernels/rings.h) runs here on the host: what it would queue on the chip, core by core step, becomes three
- * lists in GM, which core 0 hands to the engines by three doorbells (kernel engine_lists). Same source, same descriptors.
+ * (xpu_runtime/kernels/rings.h) runs here on the host: what it would queue on the chip, core by core step, becomes
+ * three lists in GM, which core 0 hands to the engines by three doorbells (kernel engine_lists). Same source, same
+ * descriptors.
  *
  * Lists have counters of their own, so that the values that descriptors wait for are known: those that all lists of the
  * layers before have signalled. Two layers with lists that follow each other wait for each other by these alone; behind
