@@ -18,7 +18,8 @@ provider-include:
 	@$(if $(ORT_HEADERS),echo $(ORT_INCLUDE),:)
 provider-headers:
 	@$(if $(ORT_HEADERS),:,echo 'onnxruntime_ep_c_api.h is missing: give ORT_INCLUDE=DIR, or run `go mod download github.com/yalue/onnxruntime_go@v1.27.0` (docs/onnxruntime.md)' >&2; exit 3)
-provider: provider-headers
+# The make inside must not meet this one in the same folder: what else is asked for comes first
+provider: provider-headers $(filter all chips wheel tests,$(MAKECMDGOALS))
 	@$(if $(ORT_HEADERS),$(MAKE) $(PARALLEL) --no-print-directory $(PROVIDER) device,:)
 
 # `make install` takes it along where its headers are
@@ -36,7 +37,7 @@ $(PROVIDER_WHEEL): $(PROVIDER_O) $(LIBALL) $(WHEEL_STDIN) $(WHEEL_SO)
 	$(call say,LINK,$@)
 	$(Q)$(CC) -shared -Wl,-soname,$(@F) -o $@ $(PROVIDER_O) $(WHEEL_STDIN) $(WHEEL_SO) $(LIBALL) $(WHEEL_LINK) $(WHEEL_LIBS)
 .PHONY: provider-wheel provider-wheel-files
-provider-wheel: provider-headers
+provider-wheel: provider-headers $(filter all chips wheel tests provider,$(MAKECMDGOALS))
 	@$(if $(ORT_HEADERS),$(MAKE) $(PARALLEL) --no-print-directory provider-wheel-files,:)
 provider-wheel-files: $(PROVIDER_WHEEL) $(WHEEL_SO) $(WHEEL_RTL) $(NATIVE)/.share
 	@scripts/wheel onnxruntime_ep_xpu $(VERSION) $(NATIVE) $(DIST) $(filter-out %/.share,$^) $(NATIVE)/share

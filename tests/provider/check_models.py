@@ -20,7 +20,6 @@ from common import BUILD, FOLDER, is_whole, open_session, open_with_report, same
 import xpu
 
 ROWS = ("scripts/models.rows", "scripts/bench-func.rows", "scripts/vision.rows")
-MORE = ["mobilenet_v2_quant | shared/onnx/mobilenet_v2_quant.onnx | | random 1,3,224,224"]
 ON_RTL = ("mnist-8", "silero", "stories260K_step", "stories260K_logits, 12", "ch_ppocr_mobile_v2.0_cls")
 LIMIT = {"auto": 1e-2, "int16x8": 1e-1}  # by precision, of the largest element of an output
 # onnxruntime 1.23 computes these otherwise than 1.27 and 1.31, whose bits are the chip's: the first in float32 for all its
@@ -42,7 +41,7 @@ def rows(shared, wanted):
     for rows_file in ROWS:
         with open(rows_file, encoding="utf-8") as file:
             lines += [line for line in file if not line.startswith("#")]
-    for line in lines + MORE:
+    for line in lines:
         words = [word.strip() for word in line.split("|")]
         if any(w in words[0] for w in wanted or [""]):
             yield words[0], *(words[i].replace("shared/", shared + "/", 1) for i in (1, 2, 3))
@@ -81,10 +80,11 @@ def named(path, options):
 
 
 def feeds_of(given, session):
-    """By name; one array alone is the only input. What is not in the file xpuc has as a value."""
+    """By name; one array alone is the only input. What is not in the file xpuc has as a value. Noise for a picture."""
     wanted = session.get_inputs()
-    if given.startswith("random"):
-        data = np.random.default_rng(18).random([int(d) for d in given.split()[1].split(",")], dtype=np.float32)
+    if given.startswith(("random", "--image")):
+        dims = given.split()[1].split(",") if given.startswith("random") else wanted[0].shape
+        data = np.random.default_rng(18).random([int(d) for d in dims], dtype=np.float32)
     else:
         data = np.load(given)
     return {wanted[0].name: data} if isinstance(data, np.ndarray) else {i.name: data[i.name] for i in wanted}
