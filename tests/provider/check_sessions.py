@@ -2,6 +2,7 @@
 check_sessions.py [CHECK]..."""
 import hashlib
 import os
+import statistics
 import sys
 import threading
 import time
@@ -73,8 +74,10 @@ def check_eight():
     assert not wrong, len(wrong)
 
 
+    sys.exit(run_checks(globals()))
 def check_two():
-    """The best of many, as others may use the machine: what two threads could do there is measured with hashes."""
+    """The median of pairs that follow each other. What two threads can do at all here, where others may use the machine, is
+    measured between them, with hashes: where that is less than 1.9, the limit is less."""
     session = open_session(kept())
     feeds = drawn(session)
 
@@ -83,17 +86,16 @@ def check_two():
             session.run(None, feeds)
 
     def apart(_):
-        hashlib.pbkdf2_hmac("sha256", b"word", b"salt", 200000)
+        hashlib.pbkdf2_hmac("sha256", b"word", b"salt", 60000)
 
     at_once(2, work)
-    best = possible = 0.0
-    for _ in range(40):
-        best = max(best, 2 * at_once(1, work) / at_once(2, work))
-        possible = max(possible, 2 * at_once(1, apart) / at_once(2, apart))
-        if best >= 1.8:
-            break
-    print("two threads do %.2f times the runs of one, and %.2f times the hashes" % (best, possible))
-    assert best >= 1.7 or best >= 0.95 * possible, (best, possible)
+    ratios, possible = [], []
+    for _ in range(25):
+        for list_of, what in ((ratios, work), (possible, apart)):
+            list_of.append(2 * at_once(1, what) / at_once(2, what))
+    ratio, most = statistics.median(ratios), statistics.median(possible)
+    print("two threads do %.2f times the runs of one, and %.2f times the hashes: medians of 25" % (ratio, most))
+    assert ratio >= 1.7 * min(1, most / 1.9), (sorted(ratios), sorted(possible))
 
 
 if __name__ == "__main__":

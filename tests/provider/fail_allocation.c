@@ -1,5 +1,5 @@
-/* For LD_PRELOAD: of the allocations that the execution provider's library makes, one fails; those that it and the libraries
- * below it have made and nobody has freed are counted. */
+/* For LD_PRELOAD: of the allocations that the execution provider's library makes, one fails; those that it and the
+ * libraries below it have made and nobody has freed are counted. */
 #include <link.h>
 #include <stdatomic.h>
 #include <stdint.h>
@@ -9,6 +9,12 @@ extern void *__libc_malloc(size_t size);
 extern void *__libc_calloc(size_t count, size_t size);
 extern void *__libc_realloc(void *old, size_t size);
 extern void __libc_free(void *old);
+/* Of AddressSanitizer, where that is there: behind this library in LD_PRELOAD. */
+extern void *__interceptor_malloc(size_t size) __attribute__((weak));
+extern void *__interceptor_calloc(size_t count, size_t size) __attribute__((weak));
+extern void *__interceptor_realloc(void *old, size_t size) __attribute__((weak));
+extern void __interceptor_free(void *old) __attribute__((weak));
+#define BELOW(name) (__interceptor_##name ? __interceptor_##name : __libc_##name)
 long fail_at(long number);
 long live(void);
 
@@ -91,30 +97,30 @@ static void *taken(const void *caller, void *block) {
 
 void *malloc(size_t size) {
     const void *caller = __builtin_return_address(0);
-    return fails(caller) ? NULL : taken(caller, __libc_malloc(size));
+    return fails(caller) ? NULL : taken(caller, BELOW(malloc)(size));
 }
 
 void *calloc(size_t count, size_t size) {
     const void *caller = __builtin_return_address(0);
-    return fails(caller) ? NULL : taken(caller, __libc_calloc(count, size));
+    return fails(caller) ? NULL : taken(caller, BELOW(calloc)(count, size));
 }
 
 char *strdup(const char *text) {
     const void *caller = __builtin_return_address(0);
     size_t size = strlen(text) + 1;
-    char *block = fails(caller) ? NULL : taken(caller, __libc_malloc(size));
+    char *block = fails(caller) ? NULL : taken(caller, BELOW(malloc)(size));
     return block ? memcpy(block, text, size) : NULL;
 }
 
 void free(void *old) {
     if (old && block_count) change(old, GONE, old);
-    __libc_free(old);
+    BELOW(free)(old);
 }
 
 void *realloc(void *old, size_t size) {
     const void *caller = __builtin_return_address(0);
     if (fails(caller)) return NULL;
     if (old && block_count) change(old, GONE, old);
-    void *block = __libc_realloc(old, size);
+    void *block = BELOW(realloc)(old, size);
     return taken(caller, block);
 }

@@ -97,10 +97,11 @@ static xpu_status load_segment(xpu_run *run, const xpu_program_segment *s) {
         return XPU_OK;
     }
     xpu_arena *scratch = xpu_arena_new(xpu_arena_mem(run->arena), "segment");
-    uint8_t *chunk = xpu_alloc(scratch, CHUNK);
+    size_t most = s->file_bytes < CHUNK ? (size_t)s->file_bytes : CHUNK; /* a large block costs a map and an unmap */
+    uint8_t *chunk = xpu_alloc(scratch, most);
     xpu_status status = XPU_OK;
-    for (uint64_t at = 0; status == XPU_OK && at < s->file_bytes; at += CHUNK) {
-        size_t n = s->file_bytes - at < CHUNK ? (size_t)(s->file_bytes - at) : CHUNK;
+    for (uint64_t at = 0; status == XPU_OK && at < s->file_bytes; at += most) {
+        size_t n = s->file_bytes - at < most ? (size_t)(s->file_bytes - at) : most;
         status = xpu_program_bytes(image, s->offset + at, chunk, n, run->diags);
         if (status == XPU_OK && run->driver->write(run->device, s->address + at, chunk, n)) {
             status = device_error(run, "the program does not fit the device's memory");
