@@ -279,6 +279,11 @@ xpu_status xpu_memplan_write(xpu_arena *arena, const char *path, const xpu_mempl
         xpu_json_set(arena, item, "offset", json_integer((json_int_t)place->offset));
         if (place->alias == XPU_MEMPLAN_NONE) continue;
         xpu_json_set(arena, item, "alias_of", json_string(problem->buffers[place->alias_of].name));
+        uint32_t skipped = 0;
+        for (uint32_t k = 0; k < place->alias; k++) {
+            skipped += problem->aliases[k].buffer == i && problem->aliases[k].other == place->alias_of;
+        }
+        if (skipped) xpu_json_set(arena, item, "alternative", json_integer((json_int_t)skipped));
     }
     json_t *usage = xpu_json_set(arena, root, "usage", json_array());
     for (uint32_t i = 0; i < plan->level_count; i++) {
@@ -304,10 +309,11 @@ xpu_status xpu_memplan_write(xpu_arena *arena, const char *path, const xpu_mempl
     return xpu_json_write(arena, root, path, diags);
 }
 
-/* The number of the alternative of `buffer` in `other`; XPU_MEMPLAN_NONE where there is none. */
-static uint32_t alias_between(const xpu_memplan_problem *problem, uint32_t buffer, uint32_t other) {
+/* The number of the alternative of `buffer` in `other`, after so many that are skipped; XPU_MEMPLAN_NONE: there is
+ * none. */
+static uint32_t alias_between(const xpu_memplan_problem *problem, uint32_t buffer, uint32_t other, uint64_t skipped) {
     for (uint32_t i = 0; i < problem->alias_count; i++) {
-        if (problem->aliases[i].buffer == buffer && problem->aliases[i].other == other) return i;
+        if (problem->aliases[i].buffer == buffer && problem->aliases[i].other == other && !skipped--) return i;
     }
     return XPU_MEMPLAN_NONE;
 }
@@ -320,13 +326,14 @@ static void read_place(const reader *r, json_t *value, const char *path, const x
     uint32_t level = level_named(r, problem, path, xpu_json_string(&o, "level"));
     uint64_t offset = (uint64_t)xpu_json_int(&o, "offset", 0, MOST_BYTES);
     const char *alias_of = xpu_json_string_or(&o, "alias_of", NULL);
+    const uint64_t skipped = (uint64_t)xpu_json_int_or(&o, "alternative", 0, XPU_MEMPLAN_MAX_MATCHES, 0);
     xpu_json_done(&o);
     if (buffer == XPU_MEMPLAN_NONE || level == XPU_MEMPLAN_NONE) return;
     xpu_memplan_place place = {level, offset, XPU_MEMPLAN_NONE, XPU_MEMPLAN_NONE};
     if (alias_of) {
         place.alias_of = buffer_named(r, index, problem, path, alias_of);
-        place.alias =
-            place.alias_of == XPU_MEMPLAN_NONE ? XPU_MEMPLAN_NONE : alias_between(problem, buffer, place.alias_of);
+        place.alias = place.alias_of == XPU_MEMPLAN_NONE ? XPU_MEMPLAN_NONE
+                                                         : alias_between(problem, buffer, place.alias_of, skipped);
         if (place.alias == XPU_MEMPLAN_NONE) {
             wrong_name(r, path, "the problem has no such alternative", alias_of, "one of its 'aliases'");
             return;

@@ -12,7 +12,7 @@
  *      "usage": [{"level": "SM", "buffers": 3, "capacity": 261120, "peak": 4096, "lower_bound": 4096, "gap": 0,
  *                 "proved_bound": 4096, "worst_step": 2, "fragmentation_permille": 0}, ...],
  *      "spills": [{"buffer": "conv1/out", "preferred": "SM", "why": "no room: ..."}, ...]}
- * with alias_of where an alternative was taken.
+ * with alias_of where an alternative was taken, and "alternative": N where N others of the two buffers are before it.
  *
  * Minimalloc's CSV is a problem of one level too, whose size the caller gives. Its first line names the columns, in any
  * order: id (or buffer, buffer_id), lower (start, begin), upper, which the life does not include (or end, which it

@@ -125,15 +125,17 @@ typedef struct {
     xpu_memplan_life life;
     uint64_t bytes, alignment;
     uint64_t benefit; /* of standing here */
+    uint64_t density; /* xpu_memplan_density, where the caller asks for it often */
     int forced;       /* it has nowhere else to go */
     int pinned;       /* at `offset` */
     uint64_t offset;  /* result: UINT64_MAX when it was left out; forced ones never are, but may reach above the end */
 } xpu_memplan_item;
 
 /* Places items between `start` and `end`. Makes the overflow above `end` small, then the lost benefit, then the peak.
- * Tries about `budget` comparisons, more when forced items reach above `end`; 0 asks for one quick arrangement. Adds
- * what it used to *steps; the exact search may use as much again, which does not count. *proved: no placement of all
- * the items has a lower peak. Returns the bytes by which forced items reach above `end`. */
+ * Tries about `budget` comparisons, more when forced items reach above `end`; 0 asks for one quick arrangement, of
+ * which nothing is proved. Adds what it used to *steps; the exact search may use as much again, which does not count.
+ * *proved: no placement of all the items has a lower peak. Returns the bytes by which forced items reach above `end`.
+ */
 uint64_t xpu_memplan_pack(xpu_arena *arena, xpu_memplan_item *items, uint32_t count, uint64_t start, uint64_t end,
                           uint64_t budget, uint64_t *steps, uint64_t *proved);
 
@@ -222,6 +224,7 @@ typedef struct {
     uint64_t proved[XPU_MEMPLAN_MAX_LEVELS]; /* no placement has a lower peak; 0: nothing is known of it */
 } xpu_memplan_attempt;
 
+/* budget 0: it is not asked where groups stand. */
 void xpu_memplan_try(xpu_arena *arena, const xpu_memplan_problem *problem, const xpu_memplan_choice *choices,
                      xpu_memplan_alias_mode mode, uint64_t budget, xpu_memplan_attempt *attempt);
 

@@ -151,7 +151,8 @@ typedef struct {
 typedef struct {
     uint64_t step_budget; /* work after the first valid plan, in comparisons of two buffers, shared by the levels; 0 =
                              the default; 1 = stop at the first valid plan. The exact search gets eight times as much,
-                             together with the default no more than about 50 ms. */
+                             together with the default no more than about 50 ms; trials of
+                             results in place 32 times as much, of 2^15 buffers at most. */
     int no_aliases;       /* ignore every alternative */
     int any_plan;         /* only whether there is a plan is asked: less is done to make it better */
 } xpu_memplan_options;

@@ -401,7 +401,7 @@ uint64_t xpu_memplan_pack(xpu_arena *arena, xpu_memplan_item *items, uint32_t co
     *proved = 0;
     if (count == 0) return 0;
     packer p = {.items = items, .count = count, .start = start, .end = end, .first = UINT32_MAX, .arena = arena};
-    p.lower_bound = xpu_memplan_bound(arena, items, count, start);
+    if (budget) p.lower_bound = xpu_memplan_bound(arena, items, count, start);
     p.whole = XPU_NEW_ARRAY(arena, uint8_t, count);
     p.standing = XPU_NEW_ARRAY(arena, standing, count);
     p.near = XPU_NEW_ARRAY(arena, standing, count);

@@ -31,8 +31,7 @@ uint64_t xpu_memplan_benefit(const xpu_memplan_problem *problem, const xpu_mempl
 static int compare_wishes(const void *a, const void *b) {
     const xpu_memplan_item *x = a, *y = b;
     if (x->forced != y->forced) return x->forced ? -1 : 1;
-    uint64_t dx = xpu_memplan_density(x), dy = xpu_memplan_density(y);
-    if (dx != dy) return dx > dy ? -1 : 1;
+    if (x->density != y->density) return x->density > y->density ? -1 : 1;
     if (x->bytes != y->bytes) return x->bytes < y->bytes ? -1 : 1;
     return x->id < y->id ? -1 : x->id > y->id;
 }
@@ -67,7 +66,7 @@ static uint64_t benefit_of(const xpu_memplan_problem *problem, const xpu_memplan
     return spared > MAX_BENEFIT ? MAX_BENEFIT : (uint64_t)spared;
 }
 
-/* The groups that are at a level now, those that most deserve it first. */
+/* The groups that are at a level now. */
 static xpu_memplan_item *items_at(xpu_arena *arena, const xpu_memplan_problem *problem,
                                   const xpu_memplan_groups *groups, uint32_t level, const relief *wanted,
                                   uint32_t *count) {
@@ -86,8 +85,26 @@ static xpu_memplan_item *items_at(xpu_arena *arena, const xpu_memplan_problem *p
                                                .pinned = problem->buffers[group->root].pinned,
                                                .offset = group->offset};
     }
-    if (*count) qsort(items, *count, sizeof *items, compare_wishes);
     return items;
+}
+
+/* Whether all items have nowhere else to go, and room one above the other: then wherever they stand, nothing is left
+ * out and nothing reaches above the end. */
+static int have_room(const xpu_memplan_item *items, uint32_t count, uint64_t start, uint64_t end) {
+    uint64_t top = start, room = 0;
+    for (uint32_t i = 0; i < count; i++) {
+        if (!items[i].forced) return 0;
+        if (items[i].pinned && items[i].offset + items[i].bytes > top) top = items[i].offset + items[i].bytes;
+        if (!items[i].pinned) room += items[i].bytes + items[i].alignment;
+        if (room > end) return 0;
+    }
+    return top <= end && room <= end - top;
+}
+
+/* Those that most deserve a level first. */
+static void sort_by_wish(xpu_memplan_item *items, uint32_t count) {
+    for (uint32_t i = 0; i < count; i++) items[i].density = xpu_memplan_density(&items[i]);
+    if (count) qsort(items, count, sizeof *items, compare_wishes);
 }
 
 /* Who stays at a level, in the order by which most of the benefit does; the others have the offset UINT64_MAX. */
@@ -172,6 +189,8 @@ static void settle(xpu_arena *arena, const xpu_memplan_problem *problem, uint32_
     const xpu_memplan_level *l = &problem->levels[level];
     uint32_t count, kept = 0, refused = 0, left_out = 0;
     xpu_memplan_item *items = items_at(arena, problem, groups, level, wanted, &count);
+    if (!budget && have_room(items, count, l->reserved, l->bytes)) return; /* nobody asks where */
+    sort_by_wish(items, count);
     uint64_t *short_bytes = XPU_NEW_ARRAY(arena, uint64_t, groups->count);
     uint32_t *short_step = XPU_NEW_ARRAY(arena, uint32_t, groups->count);
     xpu_memplan_item *others = XPU_NEW_ARRAY(arena, xpu_memplan_item, count);
@@ -227,7 +246,8 @@ static void try_with(xpu_arena *arena, const xpu_memplan_problem *problem, const
         dirty[level] = 0;
         uint64_t share = budget / problem->level_count;
         uint64_t left = budget > attempt->steps ? budget - attempt->steps : 1;
-        uint64_t now = budget == 0 ? 0 : share < left ? share : left;
+        uint64_t now = share < left ? share : left;
+        if (!now && budget) now = 1; /* 0 asks only whether there is a plan, and not for its offsets */
         xpu_arena *work = xpu_arena_new(xpu_arena_mem(arena), "memory plan of a level");
         settle(work, problem, level, now, wanted, dirty, attempt);
         if (attempt->failed) {

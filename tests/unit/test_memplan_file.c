@@ -56,6 +56,33 @@ static void there_and_back(void) {
     with_bench(round_trip);
 }
 
+/* Two alternatives of the same two buffers: a written plan says which one was taken. */
+static void which_alternative(bench *b) {
+    static const char two[] =
+        "{\"levels\": [{\"name\": \"SM\", \"bytes\": 2048}],\n"
+        " \"buffers\": [{\"name\": \"x\", \"bytes\": 256, \"first\": 0, \"last\": 4},\n"
+        "  {\"name\": \"y\", \"bytes\": 512, \"first\": 4, \"last\": 6},\n"
+        "  {\"name\": \"z\", \"bytes\": 64, \"first\": 1, \"last\": 4}],\n"
+        " \"aliases\": [{\"buffer\": \"x\", \"other\": \"y\", \"kind\": \"part\", \"offset\": 256},\n"
+        "  {\"buffer\": \"z\", \"other\": \"y\", \"kind\": \"part\", \"rows\": 4, \"row_bytes\": 16, "
+        "\"pitch\": 128},\n"
+        "  {\"buffer\": \"z\", \"other\": \"y\", \"kind\": \"part\", \"rows\": 4, \"row_bytes\": 16, "
+        "\"pitch\": 64}]}\n";
+    xpu_memplan_problem problem;
+    xpu_memplan *made, again;
+    const char *path = write(b, "two.json", two), *plan_path = xpu_path_join(b->arena, b->folder, "two.plan.json");
+    CU_ASSERT_EQUAL_FATAL(xpu_memplan_read(b->arena, path, 0, &problem, &b->diags), XPU_OK);
+    CU_ASSERT_EQUAL_FATAL(xpu_memplan_make(b->arena, &problem, NULL, &made, &b->diags), XPU_OK);
+    CU_ASSERT_EQUAL(made->places[2].alias, 2);
+    CU_ASSERT_EQUAL(xpu_memplan_write(b->arena, plan_path, &problem, made, &b->diags), XPU_OK);
+    CU_ASSERT_EQUAL_FATAL(xpu_memplan_read_plan(b->arena, plan_path, &problem, &again, &b->diags), XPU_OK);
+    CU_ASSERT_EQUAL(again.places[2].alias, 2);
+    CU_ASSERT_EQUAL(xpu_memplan_check(b->arena, &problem, &again, &b->diags), XPU_OK);
+}
+static void alternatives(void) {
+    with_bench(which_alternative);
+}
+
 static void read_csv(bench *b) {
     xpu_memplan_problem problem;
     const char *path = write(b, "p.csv", "id,lower,upper,size\nb1,0,3,4\nb2,3,9,4\nb3,0,9,4\n");
@@ -146,5 +173,5 @@ static void wrong_files(void) {
     with_bench(read_wrong);
 }
 
-XPU_TEST_MAIN("files of the planner", {"there and back", there_and_back}, {"csv", csv}, {"wrong files", wrong_files},
-              {"too long", too_long})
+XPU_TEST_MAIN("files of the planner", {"there and back", there_and_back}, {"alternatives", alternatives}, {"csv", csv},
+              {"wrong files", wrong_files}, {"too long", too_long})
