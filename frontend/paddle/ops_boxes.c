@@ -359,7 +359,7 @@ static xpu_value confidence(xpu_paddle_node *node, yolo *y) {
 static void corners_of(xpu_paddle_node *node, yolo *y, int axis, xpu_value image, xpu_value corners[2]) {
     fe_builder *b = &y->b;
     double scale = (double)xpu_paddle_float(node, "scale_x_y", 1),
-           input = (double)(xpu_paddle_int(node, "downsample_ratio", 32) * y->size[axis]);
+           input = (double)xpu_paddle_int(node, "downsample_ratio", 32) * (double)y->size[axis];
     xpu_value at = fe_unary(b, XPU_OP_SIGMOID, channel(y, axis ? 0 : 1));
     if (scale != 1) at = xpu_paddle_plus(b, xpu_paddle_times(b, at, scale), -0.5 * (scale - 1));
     at = fe_binary(b, XPU_OP_MUL, fe_binary(b, XPU_OP_ADD, at, grid_of(y, axis)), image);

@@ -176,7 +176,7 @@ static xpu_value decrease(xpu_paddle_node *node, fe_builder *b, xpu_value x, fe_
     xpu_dim dims[XPU_MAX_RANK];
     for (int i = 0; i < info.rank; i++) {
         int gone = 0;
-        for (size_t k = 0; k < axes.count; k++) gone |= axes.items[k] == i || axes.items[k] + info.rank == i;
+        for (size_t k = 0; k < axes.count; k++) gone |= axes.items[k] == i || axes.items[k] == i - info.rank;
         if (!gone) dims[rank++] = info.dims[i];
     }
     if (!rank && declared == 1) dims[rank++] = xpu_dim_const(&b->graph->dims, 1);
