@@ -35,7 +35,8 @@ static const char *record(bench *b, const struct xpu_conv2d_i8_args *args, uint3
                           xpu_recording *recording, xpu_recorded *recorded) {
     uint32_t words[WORDS];
     memcpy(words, args, sizeof words);
-    return xpu_record_layer("conv2d_i8", words, layer, LISTS, 32, most, b->arena, recording, recorded);
+    const xpu_recorded_call call = {"conv2d_i8", words, layer};
+    return xpu_record_layers(&call, 1, LISTS, 32, most, b->arena, recording, recorded);
 }
 
 static const uint32_t *place(const xpu_recorded *r, int32_t number) {
@@ -110,4 +111,63 @@ static void refused(void) {
     bench_close(&b);
 }
 
-XPU_TEST_MAIN("lists of descriptors", {"lists", lists}, {"layers before", layers_before}, {"refused", refused})
+/* Depthwise windows of 3 x 3 over what the product makes, in tiles of two rows. */
+static struct xpu_window_i8_args windows(int32_t follows) {
+    struct xpu_window_i8_args a = {.x = 0x80400000, .w = 0x80600000, .y = 0x80700000, .factors = 0x80800000};
+    a.batch = a.stride_h = a.stride_w = a.dilation_h = a.dilation_w = a.pad_top = a.pad_left = 1;
+    a.kernel_h = a.kernel_w = 3;
+    a.in_h = a.in_w = a.out_h = a.out_w = a.tile_w = 8;
+    a.in_c = a.out_c = a.groups = a.tile_c = 32;
+    a.tile_h = 2;
+    a.sm = SM + (1 << 16);
+    a.sm_bytes = 1 << 16;
+    a.high = 127;
+    a.follows = follows;
+    return a;
+}
+
+/* A product and the windows behind it: the first window comes behind the second tile of the product and one more, and
+ * waits for two stores; results of both take turns; apart they have the same descriptors. */
+static void together(void) {
+    enum { WINDOW_STORE = XPU_COUNTER_LISTS + XPU_COUNTER_COPY };
+    BENCH_OPEN(b);
+    xpu_recording recording = {.after = 0}, apart = recording;
+    xpu_recorded r[2], alone;
+    const struct xpu_conv2d_i8_args first = product();
+    const struct xpu_window_i8_args second = windows(1);
+    xpu_recorded_call calls[2] = {{"conv2d_i8", (const uint32_t *)&first, 4},
+                                  {"window_i8", (const uint32_t *)&second, 5}};
+    CU_ASSERT(xpu_is_recorded_with(&calls[1], &calls[0]) && !xpu_is_recorded_with(&calls[0], &calls[1]));
+    CU_ASSERT_PTR_NULL_FATAL(xpu_record_layers(calls, 2, LISTS, 32, 100, b.arena, &recording, r));
+    const struct xpu_engine_lists_args *a = &r[0].args, *w = &r[1].args;
+    CU_ASSERT(a->more_loads == w->loads && a->more_work == 4 && a->more_stores == 4 && w->is_rung && !a->is_rung);
+    CU_ASSERT_EQUAL(w->lists, a->lists + r[0].places * XPU_DESC_WORDS * 4);
+    CU_ASSERT(a->store_base == 0 && a->other_base == 0 && w->store_base == 0 && w->other_base == a->stores);
+    int32_t at = 2;
+    while (xpu_desc_nop_get_layer(place(&r[0], at)) == 4) at++;
+    uint32_t least = UINT32_MAX; /* store that x waits for, behind the first, which all else waits for */
+    for (int32_t i = at; i < 2 + a->loads + w->loads; i++) {
+        const uint32_t *load = place(&r[0], i), value = xpu_desc_nop_get_wait0_value(load);
+        const int waits = xpu_desc_nop_get_layer(load) == 5 && xpu_desc_nop_get_wait0(load) == STORE;
+        if (waits && value > 1 && value < least) least = value;
+    }
+    CU_ASSERT_EQUAL(least, 2);             /* rows 0 to 2 */
+    CU_ASSERT_EQUAL(at, 2 + a->loads - 1); /* three tiles of the product came first, one is left */
+    const int32_t stores = 2 + a->loads + w->loads + a->work + w->work;
+    for (int32_t i = 0; i < 8; i++) {
+        const uint32_t signal = xpu_desc_nop_get_signal(place(&r[0], stores + i));
+        CU_ASSERT_EQUAL(signal, i < 4 ? STORE : WINDOW_STORE); /* the first window's is stored a step later */
+    }
+    for (int i = 0; i < 2; i++) {
+        CU_ASSERT_PTR_NULL_FATAL(xpu_record_layers(&calls[i], 1, LISTS, 32, 100, b.arena, &apart, &alone));
+        CU_ASSERT(alone.places == r[i].places && !alone.args.is_rung && !alone.args.more_work);
+    }
+    CU_ASSERT_EQUAL(memcmp(&apart, &recording, sizeof apart), 0);
+    const struct xpu_window_i8_args behind = windows(0);
+    calls[1].words = (const uint32_t *)&behind;
+    CU_ASSERT(!xpu_is_recorded_with(&calls[1], &calls[0]));
+    bench_close(&b);
+}
+
+XPU_TEST_MAIN("lists of descriptors", {"together", together}, {"lists", lists}, {"layers before", layers_before},
+              {"refused", refused})

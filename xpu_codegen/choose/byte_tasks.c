@@ -126,26 +126,42 @@ enum {
     ENGINE_STEP = 1000, /* cycles that one takes at least, measured on mobilenet_v2_quant, with lists and without */
     ENGINE_START = 300,
     ENGINE_LINE = 64,
+    ENGINE_GROUP = 110,       /* of a group of channels, beside its pixels */
     ENGINE_PIXEL = 2,         /* cycles of DMA for one that lies apart */
     ENGINE_MOST_STRIDE = 255, /* fields of 8 bits */
     ENGINE_MOST_EXTENT = 65535
 };
 
-/* Steps overlap: each takes what its slowest part takes; the first load and the last store are seen. */
-static double engine_cycles_of(const problem *p, const xpu_tiling_task *t, uint32_t channels) {
+/* Cycles of the slowest part of a step, and of its load and store. */
+typedef struct {
+    double step, ends;
+} engine_cycles;
+
+static engine_cycles step_cycles_of(const problem *p, const xpu_tiling_task *t, uint32_t channels) {
     const xpu_tiling_shape *s = &p->shape;
     const xpu_tiling_window_buffers at = xpu_tiling_window_buffers_of(s, t, p->has_weights);
-    const double steps = p->batch * (double)parts(s->in_c, t->tile_c) * (double)parts(s->out_h, t->tile_h) *
-                         (double)parts(s->out_w, t->tile_w);
     const double taps = (double)parts((int64_t)s->kernel_h * s->kernel_w, XPU_WINDOW_TAPS);
     const double pixel = t->tile_c < s->in_c ? ENGINE_PIXEL : 0; /* else pixels lie side by side */
     const double load = (double)at.x_bytes / ENGINE_LINE + pixel * (double)at.x_bytes / t->tile_c;
     const double store = (double)at.y_bytes / ENGINE_LINE + pixel * t->tile_h * t->tile_w;
-    double step = taps * t->tile_h * t->tile_w * (double)parts(t->tile_c, channels);
+    const double outputs = taps * t->tile_h * t->tile_w, groups = (double)parts(t->tile_c, channels);
+    const double rows = xpu_tiling_input_extent(t->tile_h, s->stride_h, s->kernel_h, s->dilation_h, s->in_h);
+    const double columns = xpu_tiling_input_extent(t->tile_w, s->stride_w, s->kernel_w, s->dilation_w, s->in_w);
+    const double inputs = rows * columns;
+    double step = groups * ((outputs > inputs ? outputs : inputs) + ENGINE_GROUP);
     if (step < load) step = load;
     if (step < store) step = store;
     if (step < ENGINE_STEP) step = ENGINE_STEP;
-    return steps * step + load + store + ENGINE_START;
+    return (engine_cycles){step, load + store};
+}
+
+/* Steps overlap: each takes what its slowest part takes; the first load and the last store are seen. */
+static double engine_cycles_of(const problem *p, const xpu_tiling_task *t, uint32_t channels) {
+    const xpu_tiling_shape *s = &p->shape;
+    const double steps = p->batch * (double)parts(s->in_c, t->tile_c) * (double)parts(s->out_h, t->tile_h) *
+                         (double)parts(s->out_w, t->tile_w);
+    const engine_cycles of = step_cycles_of(p, t, channels);
+    return steps * of.step + of.ends + ENGINE_START;
 }
 
 /* A tile has at most so many rows or columns of results. */
@@ -205,6 +221,95 @@ int xpu_choose_window_tasks(xpu_codegen *cg, const xpu_conv_shape *conv, int has
     }
     return 1;
 }
+
+/* ---- beside a product ---- */
+
+/* A step waits for what the product stores, one tile and column tile after the other. `tiles` of so many rows stand one
+ * below the other; each has `signals` stores, which are for `columns` channels each (0: they are not in this order). */
+typedef struct {
+    double cycles;
+    int32_t tiles, rows, signals, columns;
+    int32_t follows; /* so many stores of it come in front of a step that needs none of them */
+} followed;
+
+static followed followed_by(const xpu_tile *product, const xpu_tiling_shape *s, int32_t columns) {
+    enum { SOME = 3 }; /* where one tile has all rows; each step of the product loads weights then */
+    followed f = {.cycles = product->cycles, .rows = product->tile_h};
+    const int32_t across = (int32_t)parts(s->in_w, product->tile_w);
+    f.tiles = (int32_t)parts(s->in_h, product->tile_h);
+    f.signals = across * (int32_t)parts(s->in_c, columns);
+    f.columns = across > 1 ? 0 : columns;
+    f.follows = f.tiles > 1 ? f.signals + 1 : SOME;
+    return f;
+}
+
+/* Stores of the product in front of a step whose last row and channel of output these are. */
+static int64_t stores_before(const followed *f, const xpu_tiling_shape *s, int32_t row, int32_t channel) {
+    const int64_t last = (int64_t)row * s->stride_h + (int64_t)(s->kernel_h - 1) * s->dilation_h;
+    const int64_t tile = last / f->rows < f->tiles ? last / f->rows : f->tiles - 1;
+    const int64_t all = (int64_t)f->tiles * f->signals, of_tile = f->columns ? channel / f->columns + 1 : f->signals;
+    const int64_t stores = tile * f->signals + of_tile + 1;
+    return stores < all ? stores : all;
+}
+
+/* Cycles until the last step ends, from the product's begin. */
+static double following_cycles_of(const problem *p, const xpu_tiling_task *t, const followed *f, uint32_t channels) {
+    const xpu_tiling_shape *s = &p->shape;
+    const engine_cycles of = step_cycles_of(p, t, channels);
+    const double store = f->cycles / ((double)f->tiles * f->signals);
+    double now = 0;
+    const double across = (double)parts(s->out_w, t->tile_w);
+    for (int32_t c = 0; c < s->in_c; c += t->tile_c) {
+        for (int32_t row = 0; row < s->out_h; row += t->tile_h) {
+            const int32_t last = (row + t->tile_h < s->out_h ? row + t->tile_h : s->out_h) - 1;
+            const int32_t channel = (c + t->tile_c < s->in_c ? c + t->tile_c : s->in_c) - 1;
+            const double ready = store * (double)stores_before(f, s, last, channel);
+            now = (now > ready ? now : ready) + across * of.step;
+        }
+    }
+    return now + of.ends;
+}
+
+/* The fastest tasks in the room that the product leaves. */
+static double choose_beside(const problem *p, const followed *f, uint32_t channels, xpu_tiling_task *best) {
+    const xpu_tiling_shape *s = &p->shape;
+    double least = -1;
+    for (int32_t c = s->in_c; c > 0; c = c > (int32_t)channels ? (int32_t)(parts(c / 2, channels) * channels) : 0) {
+        for (int32_t w = s->out_w; w > 0; w = next_part(s->out_w, w)) {
+            for (int32_t h = s->out_h; h > 0; h = next_part(s->out_h, h)) {
+                const xpu_tiling_task t = {c, h, w};
+                if (xpu_tiling_window_buffers_of(s, &t, p->has_weights).total > (uint64_t)p->room) continue;
+                const double cycles = following_cycles_of(p, &t, f, channels);
+                if (least >= 0 && cycles >= least) continue;
+                least = cycles;
+                *best = t;
+            }
+        }
+    }
+    return least;
+}
+
+const char *xpu_choose_following_tasks(xpu_codegen *cg, const xpu_conv_shape *conv, const xpu_tile *product,
+                                       xpu_byte_tasks *tasks, int64_t *sm_bytes, int32_t *follows) {
+    const xpu_tiling_shape shape = xpu_tiling_shape_of(cg, conv);
+    const int64_t room = (int64_t)cg->chip.sm_bytes - (int64_t)XPU_MAILBOX_BYTES * XPU_MAX_CORES - product->sm_bytes;
+    const problem p = {shape, shape, 1, room, cg->chip.cores, 1};
+    if (xpu_dim_upper(cg, conv->batch) != 1) return "there are several images";
+    if (shape.out_w > ENGINE_MOST_EXTENT || shape.out_h > ENGINE_MOST_EXTENT || shape.in_c > ENGINE_MOST_EXTENT)
+        return "its rows are too long";
+    const followed f = followed_by(product, &shape, (int32_t)cg->chip.array_columns);
+    xpu_tiling_task best;
+    const double cycles = choose_beside(&p, &f, cg->chip.window_channels, &best);
+    if (cycles < 0) return "shared memory has no room for the tiles of both";
+    if (cycles >= product->cycles + tasks->cycles) return "one after the other is faster";
+    tasks->items[0] = best;
+    tasks->cycles = cycles - product->cycles;
+    *sm_bytes = (int64_t)xpu_tiling_window_buffers_of(&shape, &best, 1).total;
+    *follows = f.follows;
+    return NULL;
+}
+
+/* ---- what is taken ---- */
 
 xpu_tiling_format xpu_byte_format(const xpu_codegen *cg, xpu_node node) {
     return xpu_node_int(cg->graph, node, XPU_ATTR_DTYPE) == XPU_F32 ? XPU_TILING_I8F : XPU_TILING_I8;

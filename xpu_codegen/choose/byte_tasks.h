@@ -2,7 +2,7 @@
 #ifndef XPU_CODEGEN_CHOOSE_BYTE_TASKS_H
 #define XPU_CODEGEN_CHOOSE_BYTE_TASKS_H
 
-#include "xpu_codegen/choose/tile_by_size.h"
+#include "xpu_codegen/choose/tiles.h"
 
 /* Tasks of windows over bytes by size. */
 typedef struct {
@@ -19,6 +19,10 @@ int xpu_choose_byte_tasks(xpu_codegen *cg, const xpu_conv_shape *shape, int has_
  * window is too large for it, or no task fits. is_whole: the window is all of the image. */
 int xpu_choose_window_tasks(xpu_codegen *cg, const xpu_conv_shape *shape, int has_weights, int is_whole,
                             xpu_byte_tasks *tasks, int64_t *sm_bytes);
+/* Tasks of a depthwise layer that runs beside the product that makes its input, whose tile is given, and args.follows
+ * of window_i8; or why they do not run at once. `tasks`: those that it has behind the product. */
+const char *xpu_choose_following_tasks(xpu_codegen *cg, const xpu_conv_shape *shape, const xpu_tile *product,
+                                       xpu_byte_tasks *tasks, int64_t *sm_bytes, int32_t *follows);
 /* How a qconv or qmatmul on the tensor engine has its operands and results in SM. */
 xpu_tiling_format xpu_byte_format(const xpu_codegen *cg, xpu_node node);
 /* Whether a qconv becomes depthwise_i8 or window_i8. */

@@ -44,6 +44,7 @@ void xpu_place_window(xpu_codegen *cg, uint32_t layer, const xpu_byte_tasks *tas
     const char *scratch = xpu_printf(cg->arena, "%s/tiles", cg->program.layers.items[layer].name);
     cg->layers.items[layer].window_cycles = tasks->cycles;
     call->task = xpu_task_of(cg, tasks);
-    call->sm = xpu_arg_at(xpu_scratch_buffer(cg, layer, layer, xpu_dim_of(cg, sm_bytes), scratch));
+    call->sm = xpu_arg_at(xpu_scratch_buffer(cg, layer - (uint32_t)cg->layers.items[layer].begins_early, layer,
+                                             xpu_dim_of(cg, sm_bytes), scratch));
     call->sm_bytes = xpu_arg_number(sm_bytes);
 }

@@ -16,6 +16,7 @@ typedef struct xpu_codegen_layer {
     const xpu_tiles *tiles; /* on the tensor engine */
     double window_cycles;   /* on the window engine: of its tasks, at the largest size */
     uint32_t list_bytes;    /* of its lists of descriptors; 0: core 0 makes them */
+    uint32_t scratch;       /* on the tensor engine: the buffer of its tiles in SM */
     int begins_early;       /* while the layer before makes its operand: its results live from then on */
     int called_ahead;       /* before the layer before it, on the cores, has run: its scratch lives from then on */
 } xpu_codegen_layer;

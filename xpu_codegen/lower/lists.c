@@ -31,21 +31,39 @@ static const uint32_t *arguments_of(const xpu_codegen *cg, uint32_t layer, uint3
     return words;
 }
 
+/* The layer, and the next one where it is recorded with it. */
+static uint32_t calls_from(const xpu_codegen *cg, uint32_t layer, uint32_t word, xpu_arena *arena,
+                           xpu_recorded_call *calls) {
+    for (uint32_t i = 0; i < 2 && layer + i < cg->layers.count; i++) {
+        const xpu_codegen_layer *item = &cg->layers.items[layer + i];
+        calls[i] =
+            (xpu_recorded_call){xpu_kernel_of(item->kernel)->name, arguments_of(cg, layer + i, word, arena), layer + i};
+        if (!calls[i].words) return i;
+        if (i == 1 && !xpu_is_recorded_with(&calls[1], &calls[0])) return 1;
+        word += item->calls.items[0].words;
+    }
+    return layer + 1 < cg->layers.count ? 2 : 1;
+}
+
 static void record_layers(xpu_codegen *cg, layer_lists *lists, xpu_arena *arena) {
     xpu_recording recording = {.after = 0};
     uint32_t word = 0, places = 0;
-    for (uint32_t i = 0; i < cg->layers.count; i++) {
-        const xpu_codegen_layer *layer = &cg->layers.items[i];
-        const uint32_t *words = arguments_of(cg, i, word, arena);
-        for (uint32_t c = 0; c < layer->calls.count; c++) word += layer->calls.items[c].words;
-        xpu_recorded recorded;
-        const uint32_t left = XPU_MOST_LISTED_OF_ALL - places, room = left < XPU_MOST_LISTED ? left : XPU_MOST_LISTED;
-        if (!words || xpu_record_layer(xpu_kernel_of(layer->kernel)->name, words, i, XPU_GM_BASE,
-                                       cg->chip.array_columns, room, arena, &recording, &recorded))
-            continue;
-        lists[i] = (layer_lists){recorded.args, recorded.places, places * PLACE_BYTES};
-        lists[i].args.late = layer->called_ahead;
-        places += recorded.places;
+    for (uint32_t layer = 0, count = 1; layer < cg->layers.count; layer += count) {
+        xpu_recorded_call calls[2];
+        xpu_recorded recorded[2];
+        const uint32_t found = calls_from(cg, layer, word, arena, calls), left = XPU_MOST_LISTED_OF_ALL - places,
+                       room = left < XPU_MOST_LISTED ? left : XPU_MOST_LISTED;
+        const int made = found && !xpu_record_layers(calls, found, XPU_GM_BASE, cg->chip.array_columns, room, arena,
+                                                     &recording, recorded);
+        count = found > 1 ? found : 1;
+        for (uint32_t i = 0; i < count; i++) {
+            const xpu_codegen_layer *item = &cg->layers.items[layer + i];
+            for (uint32_t c = 0; c < item->calls.count; c++) word += item->calls.items[c].words;
+            if (!made) continue;
+            lists[layer + i] = (layer_lists){recorded[i].args, recorded[i].places, places * PLACE_BYTES};
+            lists[layer + i].args.late = item->called_ahead;
+            places += recorded[i].places;
+        }
     }
 }
 

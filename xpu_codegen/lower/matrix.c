@@ -5,6 +5,7 @@
 #include "core/arith.h"
 #include "xpu_codegen/choose/byte_tasks.h"
 #include "xpu_codegen/choose/chain_loops.h"
+#include "xpu_codegen/choose/listed.h"
 #include "xpu_codegen/choose/strips.h"
 #include "xpu_codegen/lower/buffers.h"
 #include "xpu_codegen/lower/by_size.h"
@@ -151,7 +152,8 @@ static struct xpu_tile_group tile_of(xpu_codegen *cg, uint32_t layer, xpu_node n
     tile.banks = xpu_arg_number(cg->chip.acc_banks);
     const char *scratch = xpu_printf(cg->arena, "%s/tiles", cg->program.layers.items[layer].name);
     xpu_dim bytes = xpu_dim_of(cg, tiles->sm_bytes);
-    tile.sm = xpu_arg_at(xpu_scratch_buffer(cg, layer - (uint32_t)ahead, layer, bytes, scratch));
+    cg->layers.items[layer].scratch = xpu_scratch_buffer(cg, layer - (uint32_t)ahead, layer, bytes, scratch);
+    tile.sm = xpu_arg_at(cg->layers.items[layer].scratch);
     tile.sm_bytes = xpu_arg_number(tiles->sm_bytes);
     return tile;
 }
@@ -206,14 +208,18 @@ static xpu_status lower_i16(xpu_codegen *cg, uint32_t layer, xpu_node node, cons
     return xpu_add_conv2d_i16(cg, layer, &call);
 }
 
-int xpu_follows_tensor(xpu_codegen *cg, uint32_t layer, xpu_node node) {
+static int follows_kernel(xpu_codegen *cg, uint32_t layer, xpu_node node, xpu_kernel kernel) {
     xpu_value x = xpu_value_root(cg, xpu_node_input(cg->graph, node, XPU_IN_X));
     const xpu_value_info *info = xpu_value_at(cg->graph, x);
     if (info->kind != XPU_VALUE_NODE || info->output != XPU_OUT_Y || layer == 0 || xpu_begins_range(cg, layer))
         return 0;
     if (cg->layer_of[info->node.id] != (int32_t)layer - 1 || xpu_on_host(cg, info->node)) return 0;
     if (!xpu_value_same_shape(cg->graph, x, xpu_node_input(cg->graph, node, XPU_IN_X))) return 0; /* other rows */
-    return cg->layers.items[layer - 1].kernel == XPU_KERNEL_conv2d_i16;
+    return cg->layers.items[layer - 1].kernel == kernel;
+}
+
+int xpu_follows_tensor(xpu_codegen *cg, uint32_t layer, xpu_node node) {
+    return follows_kernel(cg, layer, node, XPU_KERNEL_conv2d_i16);
 }
 
 /* What the cores have to do, in cycles of one of them, for size i of what the layer before makes. */
@@ -267,6 +273,15 @@ static xpu_status lower_conv_f32(xpu_codegen *cg, uint32_t layer, xpu_node node,
     return xpu_add_conv2d_f32(cg, layer, &call);
 }
 
+/* Why a depthwise layer does not run on the window engine, beside the product that makes its input. */
+static void explain_cores(xpu_codegen *cg, uint32_t layer, xpu_node node) {
+    xpu_program_layer *item = &cg->program.layers.items[layer];
+    const char *why =
+        "scales of 16-bit operands are the maximum of a whole tensor: no layer on an engine begins with rows";
+    if (!cg->chip.window_channels || !xpu_follows_tensor(cg, layer, node)) return;
+    item->reason = item->reason ? xpu_printf(cg->arena, "%s; %s", item->reason, why) : why;
+}
+
 static xpu_status lower_depthwise_f32(xpu_codegen *cg, uint32_t layer, xpu_node node, const xpu_conv_shape *s) {
     const xpu_packing packing = packing_of(cg, node, XPU_PACK_DEPTHWISE_F32, s, 0);
     const int has_prologue = xpu_node_attr(cg->graph, node, XPU_ATTR_STEPS) != NULL;
@@ -276,6 +291,7 @@ static xpu_status lower_depthwise_f32(xpu_codegen *cg, uint32_t layer, xpu_node 
     call.geometry = geometry_of(s);
     call.epilogue = xpu_epilogue_of(cg, node);
     call.late_share = begin_early(cg, layer, node, s);
+    explain_cores(cg, layer, node);
     if (has_prologue) {
         const char *body = xpu_prologue_of(cg, layer, node, call.c);
         xpu_describe_layer(cg, layer, XPU_KERNEL_depthwise_chain_f32, conv_macs(cg, s));
@@ -298,10 +314,43 @@ static xpu_arg_int sign_of(const xpu_codegen *cg, xpu_value value) {
     return xpu_arg_number(is_unsigned(cg, value));
 }
 
+/* The layer before, whose kernel this is, by its name; NULL: it does not make x. */
+static const char *maker_before(xpu_codegen *cg, uint32_t layer, xpu_node node, xpu_kernel kernel) {
+    return follows_kernel(cg, layer, node, kernel) ? cg->program.layers.items[layer - 1].name : NULL;
+}
+
+static const char *choose_beside(xpu_codegen *cg, uint32_t layer, xpu_node node, const xpu_conv_shape *s,
+                                 xpu_byte_tasks *tasks, int64_t *sm_bytes, int32_t *follows) {
+    const xpu_tiles *made = cg->layers.items[layer - 1].tiles;
+    if (!xpu_is_listed(cg) || made->sizes.count > 1 || tasks->sizes.count > 1)
+        return "core 0 makes the descriptors of both while the program runs";
+    if (has_computed_parameters(cg, node)) return "a layer makes its bias or factors";
+    return xpu_choose_following_tasks(cg, s, &made->items[0], tasks, sm_bytes, follows);
+}
+
+/* Whether the layer runs beside the product that makes x, from its first rows or channels on: args.follows of
+ * window_i8, with tasks for which both have their tiles in SM. */
+static int follow_product(xpu_codegen *cg, uint32_t layer, xpu_node node, const xpu_conv_shape *s,
+                          xpu_byte_tasks *tasks, int64_t *sm_bytes) {
+    const char *maker = maker_before(cg, layer, node, XPU_KERNEL_conv2d_i8);
+    xpu_program_layer *item = &cg->program.layers.items[layer];
+    int32_t follows = 0;
+    if (!maker) return 0;
+    const char *why = choose_beside(cg, layer, node, s, tasks, sm_bytes, &follows);
+    if (why) {
+        item->reason = xpu_printf(cg->arena, "behind '%s', not beside it: %s", maker, why);
+        return 0;
+    }
+    item->reason = xpu_printf(cg->arena, "beside '%s', which makes its input", maker);
+    cg->program.buffers.items[cg->layers.items[layer - 1].scratch].last_layer = layer;
+    cg->layers.items[layer].begins_early = 1;
+    return follows;
+}
+
 /* On the window engine. */
 static xpu_status lower_byte_window(xpu_codegen *cg, uint32_t layer, xpu_node node,
-                                    const struct xpu_depthwise_i8_call *call, const xpu_byte_tasks *tasks,
-                                    int64_t sm_bytes) {
+                                    const struct xpu_depthwise_i8_call *call, const xpu_conv_shape *s,
+                                    xpu_byte_tasks *tasks, int64_t sm_bytes) {
     const int32_t whole = has_computed_parameters(cg, node) ? XPU_WINDOW_COMPUTED : 0;
     struct xpu_window_i8_call window = {.x = call->x,
                                         .w = call->w,
@@ -319,6 +368,7 @@ static xpu_status lower_byte_window(xpu_codegen *cg, uint32_t layer, xpu_node no
                                         .zero = call->zero,
                                         .low = call->low,
                                         .high = call->high};
+    window.follows = xpu_arg_number(follow_product(cg, layer, node, s, tasks, &sm_bytes));
     xpu_place_window(cg, layer, tasks, sm_bytes, &window);
     return xpu_add_window_i8(cg, layer, &window);
 }
@@ -345,7 +395,7 @@ static xpu_status lower_byte_depthwise(xpu_codegen *cg, uint32_t layer, xpu_node
     call.low = xpu_arg_attr(cg, node, XPU_ATTR_Y_LOW);
     call.high = xpu_arg_attr(cg, node, XPU_ATTR_Y_HIGH);
     xpu_describe_layer(cg, layer, on_engine ? XPU_KERNEL_window_i8 : XPU_KERNEL_depthwise_i8, conv_macs(cg, s));
-    if (on_engine) return lower_byte_window(cg, layer, node, &call, &tasks, sm_bytes);
+    if (on_engine) return lower_byte_window(cg, layer, node, &call, s, &tasks, sm_bytes);
     call.task = xpu_task_of(cg, &tasks);
     return xpu_add_depthwise_i8(cg, layer, &call);
 }

@@ -4,32 +4,66 @@
 #include "xpu_runtime/host/host.h"
 #include "xpu_runtime/program/record.h"
 
+enum { PLACE_BYTES = XPU_DESC_WORDS * sizeof(uint32_t) };
+
 static xpu_status refuse(const xpu_run *run, uint32_t layer, const char *why) {
     return xpu_error(run->diags, XPU_EMODEL, run->owner->image->name, "program-lists",
                      xpu_escape(run->arena, run->program->layers.items[layer].name, 80),
                      "the layer's lists of descriptors cannot be made", why, "compile the model again");
 }
 
-/* A layer's lists as its words in the plan table want them; these then say what the lists are. */
-static xpu_status write_layer(xpu_run *run, uint32_t layer, uint32_t *words, xpu_recording *recording) {
+/* Where the plan says that a layer's lists are, and of how many places; NULL, or what is wrong. */
+static const char *find_places(const xpu_run *run, uint32_t layer, const uint32_t *words, xpu_recorded_call *call,
+                               struct xpu_engine_lists_args *args, uint64_t *places) {
     const xpu_program *p = run->program;
-    const uint32_t buffer = p->plan.items[p->layers.items[layer].lists - 1].buffer;
-    struct xpu_engine_lists_args args;
-    xpu_recorded recorded;
-    memcpy(&args, words, sizeof args);
+    const uint32_t first = p->layers.items[layer].lists - 1, buffer = p->plan.items[first].buffer;
+    memcpy(args, words + first, sizeof *args);
     const int64_t room = xpu_dim_eval(&run->graph->dims, p->buffers.items[buffer].bytes, run->symbols);
-    const uint64_t places = 1 + (uint64_t)(uint32_t)args.loads + (uint32_t)args.work + (uint32_t)args.stores,
-                   bytes = places * XPU_DESC_WORDS * sizeof(uint32_t),
-                   at = (uint64_t)args.lists - run->places[buffer].address;
-    if (at > (uint64_t)room || bytes > (uint64_t)room - at) return refuse(run, layer, "they leave their buffer");
-    const char *why =
-        xpu_record_layer(p->layers.items[layer].kernel, words + XPU_LISTS_WORDS, layer, args.lists,
-                         run->owner->chip.array_columns, (uint32_t)places, run->arena, recording, &recorded);
-    if (!why && recorded.places != places) why = "they have another length";
+    *places = 1 + (uint64_t)(uint32_t)args->loads + (uint32_t)args->work + (uint32_t)args->stores;
+    const uint64_t at = (uint64_t)args->lists - run->places[buffer].address;
+    if (at > (uint64_t)room || *places * PLACE_BYTES > (uint64_t)room - at) return "they leave their buffer";
+    *call = (xpu_recorded_call){p->layers.items[layer].kernel, words + first + XPU_LISTS_WORDS, layer};
+    return NULL;
+}
+
+/* How many layers from this one on are recorded together. In a run of one layer each is by itself. */
+static uint32_t count_together(const xpu_run *run, uint32_t layer, const uint32_t *words) {
+    const xpu_program_layer *items = run->program->layers.items;
+    struct xpu_engine_lists_args args;
+    memcpy(&args, words + items[layer].lists - 1, sizeof args);
+    return args.more_work && run->only_layer == UINT32_MAX && layer + 1 < run->program->layers.count &&
+                   items[layer + 1].lists
+               ? 2
+               : 1;
+}
+
+/* The lists of `count` layers as their words in the plan table want them; these then say what the lists are. */
+static xpu_status write_layers(xpu_run *run, uint32_t layer, uint32_t count, uint32_t *words,
+                               xpu_recording *recording) {
+    struct xpu_engine_lists_args args[2];
+    xpu_recorded_call calls[2];
+    xpu_recorded recorded[2];
+    uint64_t places[2], all = 0;
+    const char *why = NULL;
+    for (uint32_t i = 0; i < count && !why; i++) {
+        why = find_places(run, layer + i, words, &calls[i], &args[i], &places[i]);
+        all += places[i];
+    }
+    if (!why && count > 1 &&
+        (args[1].lists != args[0].lists + places[0] * PLACE_BYTES || !xpu_is_recorded_with(&calls[1], &calls[0])))
+        why = "they do not follow each other";
+    if (!why)
+        why = xpu_record_layers(calls, count, args[0].lists, run->owner->chip.array_columns, (uint32_t)all, run->arena,
+                                recording, recorded);
+    for (uint32_t i = 0; i < count && !why; i++) {
+        if (recorded[i].places != places[i]) why = "they have another length";
+    }
     if (why) return refuse(run, layer, why);
-    recorded.args.late = args.late;
-    memcpy(words, &recorded.args, sizeof recorded.args);
-    if (run->driver->write(run->device, args.lists, recorded.words, (size_t)bytes))
+    for (uint32_t i = 0; i < count; i++) {
+        recorded[i].args.late = args[i].late;
+        memcpy(words + run->program->layers.items[layer + i].lists - 1, &recorded[i].args, sizeof recorded[i].args);
+    }
+    if (run->driver->write(run->device, args[0].lists, recorded[0].words, (size_t)(all * PLACE_BYTES)))
         return refuse(run, layer, "the device has no memory where they lie");
     return XPU_OK;
 }
@@ -38,9 +72,9 @@ xpu_status xpu_run_write_lists(xpu_run *run, uint32_t *words) {
     const xpu_program *p = run->program;
     xpu_recording recording = {.after = 0};
     xpu_status status = XPU_OK;
-    for (uint32_t i = 0; i < p->layers.count && status == XPU_OK; i++) {
-        const uint32_t lists = p->layers.items[i].lists;
-        if (lists) status = write_layer(run, i, words + lists - 1, &recording);
+    for (uint32_t i = 0, count = 1; i < p->layers.count && status == XPU_OK; i += count) {
+        count = p->layers.items[i].lists ? count_together(run, i, words) : 1;
+        if (p->layers.items[i].lists) status = write_layers(run, i, count, words, &recording);
     }
     return status;
 }

@@ -15,15 +15,17 @@
 
 /* ---- Counters and who signals them ---- */
 enum {
-    XPU_COUNTER_CALL = 0,       /* core 0: +1 for each core kernel that it published in the mailboxes */
-    XPU_COUNTER_DONE = 1,       /* each core: +1 when its share of a core kernel is done */
-    XPU_COUNTER_LOAD = 2,       /* DMA0, lists of layers: operands are in SM */
-    XPU_COUNTER_TENSOR = 3,     /* tensor engine, lists of layers */
-    XPU_COUNTER_STORE = 4,      /* DMA1, lists of layers: results are in L3 or GM */
-    XPU_COUNTER_COPY = 5,       /* DMA0, copies and fills of layers */
-    XPU_COUNTER_HOST = 6,       /* core 0: +1 when a host call has returned */
-    XPU_COUNTER_WINDOW = 7,     /* window engine, lists of layers */
-    XPU_COUNTER_LISTS = 8,      /* + LOAD, TENSOR, STORE, WINDOW: the same of lists that are made before the start */
+    XPU_COUNTER_CALL = 0,         /* core 0: +1 for each core kernel that it published in the mailboxes */
+    XPU_COUNTER_DONE = 1,         /* each core: +1 when its share of a core kernel is done */
+    XPU_COUNTER_LOAD = 2,         /* DMA0, lists of layers: operands are in SM */
+    XPU_COUNTER_TENSOR = 3,       /* tensor engine, lists of layers */
+    XPU_COUNTER_STORE = 4,        /* DMA1, lists of layers: results are in L3 or GM */
+    XPU_COUNTER_COPY = 5,         /* DMA0, copies and fills of layers */
+    XPU_COUNTER_HOST = 6,         /* core 0: +1 when a host call has returned */
+    XPU_COUNTER_WINDOW = 7,       /* window engine, lists of layers */
+    XPU_COUNTER_WINDOW_STORE = 8, /* DMA1, results of layers on the window engine */
+    /* Lists that are made before the start: + LOAD, TENSOR, STORE, WINDOW, and WINDOW_STORE in the place of COPY. */
+    XPU_COUNTER_LISTS = 8,
     XPU_COUNTER_CORE_LOAD = 16, /* + core: that core's own loads (DMA0) */
     XPU_COUNTER_CORE_STORE = 32 /* + core: that core's own stores (DMA1) */
 };
@@ -184,9 +186,10 @@ xpu_ticket xpu_expect(uint32_t counter, uint32_t amount);
  * while core 0 waits within xpu_run_on_cores of the layer before: it may only queue, behind that layer's ticket. */
 
 /* When rows of a result are complete: rows 0 .. n * rows - 1 of image i when `counter` has reached base + signals * (i
- * * steps + n). counter XPU_NO_COUNTER: everything is there. */
+ * * steps + n). counter XPU_NO_COUNTER: everything is there. columns, where it is not 0: each of the signals of such
+ * rows is for so many channels, from the first on. */
 struct xpu_progress {
-    uint32_t counter, base, signals, rows, steps;
+    uint32_t counter, base, signals, rows, steps, columns;
 };
 
 /* Called by a kernel before it returns: step() queues some more, 0: nothing is left. y: device address of the result.
@@ -194,6 +197,11 @@ struct xpu_progress {
 void xpu_continue_later(int (*step)(void), uint32_t layer, uint32_t y, const struct xpu_progress *progress);
 /* Queues all that is left; every kernel begins with it. */
 void xpu_finish_queueing(void);
+/* Hands what layer `layer`, which makes `y`, has not queued over to the caller, who queues it by calling the function
+ * that this returns until that gives 0; 0 when the layer does not continue. */
+int (*xpu_take_over(uint32_t layer, uint32_t y, struct xpu_progress *progress))(void);
+/* The ticket of the last layer on the tensor or window engine that was called: what it has of SM is free then. */
+extern xpu_ticket xpu_engines_done;
 /* The progress of what layer `layer` makes at address `y`; 0 when it does not continue. */
 int xpu_find_progress(uint32_t layer, uint32_t y, struct xpu_progress *progress);
 /* On a core, within a kernel: when rows of its operand are there. */

@@ -1,11 +1,17 @@
 /*
  * A layer on an engine whose descriptors were made before the program started (xpu_runtime/program/record.h): core 0
  * rings three doorbells. What the loads have to wait for stands in their waits where the layer before has lists, too;
- * else a nop in front of them waits. Loads that may come before that, of weights, stand first.
+ * else a nop in front of them waits. Loads that may come before that, of weights, stand first. A product and the
+ * windows that follow it have their loads and stores in one list each: the product's call rings for both.
  */
 #include "xpu_runtime/kernels/common.h"
 
-enum { NOPS = 2, LOAD = XPU_COUNTER_LISTS + XPU_COUNTER_LOAD, STORE = XPU_COUNTER_LISTS + XPU_COUNTER_STORE };
+enum {
+    NOPS = 2,
+    LOAD = XPU_COUNTER_LISTS + XPU_COUNTER_LOAD,
+    STORE = XPU_COUNTER_LISTS + XPU_COUNTER_STORE,
+    WINDOW_STORE = XPU_COUNTER_LISTS + XPU_COUNTER_COPY
+};
 
 static uint32_t nops[NOPS][XPU_DESC_WORDS]; /* in turn */
 static xpu_ticket nop_free[NOPS];
@@ -19,7 +25,7 @@ static uint32_t layer_now;
 static void ring(uint32_t engine, int32_t first, int32_t count) {
     if (!count) return;
     xpu_reg_store(XPU_REG_DOORBELL_ADDRESS + XPU_REG_DOORBELL_ADDRESS_STRIDE * engine,
-                  lists.lists + 4 * XPU_DESC_WORDS * (uint32_t)(1 + first));
+                  lists.lists + 4 * XPU_DESC_WORDS * (uint32_t)((lists.more_work ? 2 : 1) + first));
     xpu_reg_store(XPU_REG_DOORBELL_COUNT + XPU_REG_DOORBELL_COUNT_STRIDE * engine, (uint32_t)count);
 }
 
@@ -33,14 +39,16 @@ static void queue_nop(void) {
                               .signal = XPU_NO_COUNTER};
     xpu_desc_nop_pack(nops[slot], &nop);
     xpu_enqueue(XPU_ENGINE_DMA0, nops[slot], 1);
-    nop_free[slot] = xpu_expect(STORE, 0);
+    nop_free[slot] = xpu_engines_done;
 }
 
 static int ring_rest(void) {
     if (waits_for.counter != XPU_NO_COUNTER) queue_nop();
-    ring(XPU_ENGINE_DMA0, lists.early, lists.loads - lists.early);
-    ring((uint32_t)lists.engine, lists.loads, lists.work);
-    ring(XPU_ENGINE_DMA1, lists.loads + lists.work, lists.stores);
+    const int32_t loads = lists.loads + lists.more_loads;
+    ring(XPU_ENGINE_DMA0, lists.early, loads - lists.early);
+    ring((uint32_t)lists.engine, loads, lists.work);
+    ring(XPU_ENGINE_WINDOW, loads + lists.work, lists.more_work);
+    ring(XPU_ENGINE_DMA1, loads + lists.work + lists.more_work, lists.stores + lists.more_stores);
     return 0;
 }
 
@@ -61,18 +69,23 @@ static void begin_at(uint32_t counter, int32_t base) {
 xpu_ticket xpu_engine_lists(const struct xpu_engine_lists_args *args, uint32_t layer, xpu_ticket after) {
     xpu_finish_queueing();
     copy_words(&lists, args, sizeof lists / sizeof(uint32_t));
-    const uint32_t work =
-        XPU_COUNTER_LISTS + (lists.engine == XPU_ENGINE_WINDOW ? XPU_COUNTER_WINDOW : XPU_COUNTER_TENSOR);
+    const int is_window = lists.engine == XPU_ENGINE_WINDOW;
+    const uint32_t work = XPU_COUNTER_LISTS + (is_window ? XPU_COUNTER_WINDOW : XPU_COUNTER_TENSOR),
+                   store = is_window ? WINDOW_STORE : STORE, other = is_window ? STORE : WINDOW_STORE;
     begin_at(LOAD, lists.load_base);
     begin_at(work, lists.work_base);
-    begin_at(STORE, lists.store_base);
+    begin_at(store, lists.store_base);
+    begin_at(other, lists.other_base);
     xpu_expect(LOAD, (uint32_t)lists.loads);
     xpu_expect(work, (uint32_t)lists.work);
-    const xpu_ticket done = xpu_expect(STORE, (uint32_t)lists.stores);
+    const xpu_ticket before = xpu_engines_done, done = xpu_expect(store, (uint32_t)lists.stores);
+    xpu_engines_done = done;
+    if (lists.is_rung) return done;
     layer_now = layer;
-    waits_for = after.counter == STORE ? (xpu_ticket){XPU_NO_COUNTER, 0} : after;
-    /* behind a layer that uses the same part of SM nothing comes early */
-    if (after.counter == XPU_COUNTER_STORE)
+    waits_for = after;
+    if (after.counter == STORE || after.counter == WINDOW_STORE) waits_for.counter = XPU_NO_COUNTER;
+    /* behind a layer without lists, which may use the same part of SM, nothing comes early */
+    if (before.counter == XPU_COUNTER_STORE || before.counter == XPU_COUNTER_WINDOW_STORE)
         lists.early = 0;
     else
         ring(XPU_ENGINE_DMA0, 0, lists.early);

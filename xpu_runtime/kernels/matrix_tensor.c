@@ -191,7 +191,7 @@ static void begin_tile(struct work *k, const struct tile *t) {
  * scratch is here, the first tile takes them block by block. */
 static void load_whole_weights(struct work *k, const xpu_tiling_shape *shape, xpu_ticket free) {
     const struct xpu_conv2d_i16_args *a = &k->args;
-    if (!(a->whole & XPU_TILE_WHOLE_W) || k->after.counter == XPU_COUNTER_STORE) return;
+    if (!(a->whole & XPU_TILE_WHOLE_W) || is_engines(k->after)) return;
     load_dense(k, k->w.address[0], a->w, (uint32_t)xpu_tiling_weights(shape, k->columns, k->format.sizes), free);
     k->has_weights = 1;
 }
@@ -433,7 +433,7 @@ static void set_up_buffers(struct work *k, xpu_ticket free) {
     }
     load_scales(k, free);
     load_whole_weights(k, &shape, free);
-    if (k->after.counter != XPU_COUNTER_STORE) ring_the_bell(&rings[LOAD]);
+    if (!is_engines(k->after)) ring_the_bell(&rings[LOAD]);
 }
 
 static xpu_ticket run(const struct xpu_conv2d_i16_args *a, const struct format *f, const xpu_post_params *params,
@@ -448,13 +448,14 @@ static xpu_ticket run(const struct xpu_conv2d_i16_args *a, const struct format *
     k->params = place_params(&parameters, params);
     make_copies(k);
     make_tensor(k);
-    xpu_ticket free = xpu_expect(XPU_COUNTER_STORE, 0); /* of the layer whose scratch was here */
-    set_up_buffers(k, free);
+    set_up_buffers(k, xpu_engines_done);
     k->weights = a->w;
     enter_tile(k, 0, 0, 0);
     enter_column_tile(k, 0);
-    struct xpu_progress progress = {.counter = XPU_COUNTER_STORE, .base = free.value, .rows = (uint32_t)a->tile_h};
+    const uint32_t base = xpu_expect(XPU_COUNTER_STORE, 0).value;
+    struct xpu_progress progress = {.counter = XPU_COUNTER_STORE, .base = base, .rows = (uint32_t)a->tile_h};
     progress.signals = (uint32_t)((a->out_w + a->tile_w - 1) / a->tile_w * k->column_tiles);
+    if (a->tile_w >= a->out_w) progress.columns = (uint32_t)k->columns;
     progress.steps = (uint32_t)((a->out_h + a->tile_h - 1) / a->tile_h);
     if (a->w_image) { /* the rows of all images are those of one matrix */
         progress.rows = (uint32_t)a->out_h;
@@ -463,8 +464,8 @@ static xpu_ticket run(const struct xpu_conv2d_i16_args *a, const struct format *
     }
     xpu_continue_later(queue_step, layer, a->y, &progress);
     uint32_t images = a->w_image ? 1 : (uint32_t)a->batch;
-    const xpu_ticket done = {XPU_COUNTER_STORE, free.value + progress.signals * progress.steps * images};
-    return params_needed_until(&parameters, done);
+    xpu_engines_done = (xpu_ticket){XPU_COUNTER_STORE, base + progress.signals * progress.steps * images};
+    return params_needed_until(&parameters, xpu_engines_done);
 }
 
 xpu_ticket xpu_conv2d_i16(const struct xpu_conv2d_i16_args *args, uint32_t layer, xpu_ticket after) {

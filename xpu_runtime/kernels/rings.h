@@ -31,6 +31,11 @@ enum { XPU_DESC_FIELDS(WORD_OF) };
 
 static const xpu_ticket no_ticket = {XPU_NO_COUNTER, 0};
 
+/* Whether a ticket is that of a layer on the tensor or window engine. */
+static inline int is_engines(xpu_ticket ticket) {
+    return ticket.counter == XPU_COUNTER_STORE || ticket.counter == XPU_COUNTER_WINDOW_STORE;
+}
+
 /* ---- rings ---- */
 
 #ifdef __riscv

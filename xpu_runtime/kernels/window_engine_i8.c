@@ -5,6 +5,12 @@
  * What belongs to a block of channels (weights, bias, factors) is loaded with its first tile. All of them
  * have two buffers in SM, so the loads of the next step run while one is computed and an earlier result is stored. Core
  * 0 only queues; the rest stands in the descriptors' waits. Channels are a multiple of 4.
+ *
+ * A layer that follows (args.follows) begins with the first rows, or channels, of the product before it, and queues
+ * what that has left, too: a step comes behind the steps of the product that make its input, and `follows` more, whose
+ * loads would else wait behind its own for a result. Its result is stored a step later, so that results of the product
+ * do not wait in their queue for the window engine. Stores of windows have their own counter: the product's ticket is
+ * known before.
  */
 #include "xpu_runtime/include/xpu_tiling.h"
 #include "xpu_runtime/kernels/rings.h"
@@ -16,7 +22,7 @@ enum { LOAD, WINDOW, STORE, RINGS };
 static uint32_t loads[LOADS][XPU_DESC_WORDS], windows[WINDOWS][XPU_DESC_WORDS], stores[STORES][XPU_DESC_WORDS];
 static struct ring rings[RINGS] = {{loads, LOADS, XPU_COUNTER_LOAD, XPU_ENGINE_DMA0, 0, 0, 0},
                                    {windows, WINDOWS, XPU_COUNTER_WINDOW, XPU_ENGINE_WINDOW, 0, 0, 0},
-                                   {stores, STORES, XPU_COUNTER_STORE, XPU_ENGINE_DMA1, 0, 0, 0}};
+                                   {stores, STORES, XPU_COUNTER_WINDOW_STORE, XPU_ENGINE_DMA1, 0, 0, 0}};
 static struct params parameters;
 
 /* Where the walk over the steps stands: blocks of channels, images, rows and columns of tiles. */
@@ -32,8 +38,11 @@ struct tile {
 
 static struct work {
     struct xpu_window_i8_args args;
-    struct cursor at;
-    xpu_ticket after;
+    struct cursor at, unstored; /* unstored: of the last step, if its result is not */
+    xpu_ticket after, free;
+    int (*product)(void); /* queues some more of the product that this follows; 0: nothing is left, or there is none */
+    struct xpu_progress progress; /* of it */
+    int follows, has_unstored, has_params;
     xpu_tiling_window_buffers places;
     struct pair x, y, w;
     xpu_ticket loaded, computed, stored; /* of what was queued last */
@@ -78,22 +87,23 @@ static void load_block(struct work *k, int32_t channels) {
     xpu_desc_copy_set_dst_stride2(words, channels);
 }
 
-static void load_input(struct work *k, const struct tile *t) {
+static void load_input(struct work *k, const struct tile *t, xpu_ticket made) {
     const struct xpu_window_i8_args *a = &k->args;
     uint32_t pixel = (uint32_t)((k->at.image * a->in_h + t->ih) * a->in_w + t->iw);
     flip(&k->x);
-    load(k, k->input, k->x.address[k->x.now], a->x + pixel * (uint32_t)a->in_c + (uint32_t)k->at.channel, k->after,
+    load(k, k->input, k->x.address[k->x.now], a->x + pixel * (uint32_t)a->in_c + (uint32_t)k->at.channel, made,
          k->x.free[k->x.now]);
 }
 
-static void queue_store(struct work *k) {
+static void queue_store(struct work *k, const struct cursor *at) {
     const struct xpu_window_i8_args *a = &k->args;
-    uint32_t pixel = (uint32_t)((k->at.image * a->out_h + k->at.oh) * a->out_w + k->at.ow);
+    uint32_t pixel = (uint32_t)((at->image * a->out_h + at->oh) * a->out_w + at->ow);
     uint32_t *words = ring_next(&rings[STORE], k->store, &k->stored);
     set_waits(words, k->computed, no_ticket);
     SET_ADDRESS(words, copy, src, k->y.address[k->y.now]);
-    SET_ADDRESS(words, copy, dst, a->y + pixel * (uint32_t)a->in_c + (uint32_t)k->at.channel);
+    SET_ADDRESS(words, copy, dst, a->y + pixel * (uint32_t)a->in_c + (uint32_t)at->channel);
     k->y.free[k->y.now] = k->stored;
+    ring_the_bell(&rings[STORE]);
 }
 
 /* ---- steps ---- */
@@ -178,18 +188,58 @@ static int advance(struct work *k) {
     return at->channel < a->in_c;
 }
 
+/* When the product has made the input of a tile. */
+static xpu_ticket made_by_product(const struct work *k, const struct tile *t) {
+    const struct xpu_progress *p = &k->progress;
+    const uint32_t rows = min_u32(((uint32_t)(t->ih + t->in_rows) + p->rows - 1) / p->rows, p->steps);
+    const uint32_t channels = (uint32_t)(k->at.channel + t->channels);
+    uint32_t steps = (uint32_t)k->at.image * p->steps + (rows ? rows : 1), missing = 0;
+    if (p->columns) missing = p->signals - ceil_div(channels, p->columns);
+    return (xpu_ticket){p->counter, p->base + p->signals * steps - missing};
+}
+
+/* Has the product queue what a tile needs, and some more; behind the last tile nothing of it is left. */
+static xpu_ticket queue_product(struct work *k, const struct tile *t, int is_last) {
+    if (!k->follows) return k->after;
+    const xpu_ticket made = made_by_product(k, t);
+    const uint32_t ahead = made.value + (uint32_t)k->follows;
+    while (k->product && (is_last || (int32_t)(ahead - xpu_expect(made.counter, 0).value) > 0)) {
+        if (!k->product()) k->product = 0;
+    }
+    return is_last ? k->after : made;
+}
+
+/* On the host: of lists they stand in GM, and from SM they come at once. */
+static void load_params(struct work *k) {
+    const uint32_t at = k->args.sm + k->places.params;
+    load_dense(k, at, k->params, XPU_TILING_PARAMS, k->free);
+    xpu_desc_window_set_params(k->window, at);
+    k->has_params = 1;
+}
+
+static void queue_tile(struct work *k, const struct tile *t, xpu_ticket made) {
+    if (XPU_RECORDED && !k->has_params) load_params(k);
+    if (!is_set(&k->tile, t)) set_tile(k, t);
+    if (k->at.image == 0 && k->at.oh == 0 && k->at.ow == 0) load_block(k, t->channels); /* with the input, LOADS */
+    load_input(k, t, made);
+    ring_the_bell(&rings[LOAD]);
+    queue_window(k);
+    ring_the_bell(&rings[WINDOW]);
+}
+
 /* Queues a step; 0: it was the last. */
 static int queue_step(void) {
     struct work *k = &work;
     const struct tile t = tile_here(k);
-    if (!is_set(&k->tile, &t)) set_tile(k, &t);
-    if (k->at.image == 0 && k->at.oh == 0 && k->at.ow == 0) load_block(k, t.channels); /* with the input, LOADS */
-    load_input(k, &t);
-    ring_the_bell(&rings[LOAD]);
-    queue_window(k);
-    ring_the_bell(&rings[WINDOW]);
-    queue_store(k);
-    ring_the_bell(&rings[STORE]);
+    const struct cursor at = k->at;
+    const int is_last = !advance(k);
+    k->at = at;
+    const xpu_ticket made = queue_product(k, &t, is_last);
+    if (k->has_unstored) queue_store(k, &k->unstored);
+    queue_tile(k, &t, made);
+    k->has_unstored = k->follows && !is_last;
+    k->unstored = at;
+    if (!k->has_unstored) queue_store(k, &at);
     return advance(k);
 }
 
@@ -228,7 +278,7 @@ static void make_templates(struct work *k, uint32_t layer) {
                                     .dilation_w = (uint32_t)a->dilation_w};
     xpu_desc_copy_pack(k->dense, &copy);
     xpu_desc_copy_pack(k->input, &copy);
-    copy.signal = XPU_COUNTER_STORE;
+    copy.signal = XPU_COUNTER_WINDOW_STORE;
     xpu_desc_copy_pack(k->store, &copy);
     xpu_desc_window_pack(k->window, &window);
 }
@@ -242,8 +292,10 @@ static uint32_t parameters_of(const struct xpu_window_i8_args *a) {
 
 xpu_ticket xpu_window_i8(const struct xpu_window_i8_args *args, uint32_t layer, xpu_ticket after) {
     struct work *k = &work;
-    xpu_finish_queueing();
-    *k = (struct work){.args = *args, .after = after};
+    struct xpu_progress progress = {.counter = XPU_NO_COUNTER};
+    int (*product)(void) = args->follows ? xpu_take_over(layer - 1, args->x, &progress) : 0;
+    if (!product) xpu_finish_queueing();
+    *k = (struct work){.args = *args, .after = after, .product = product, .progress = progress};
     const struct xpu_window_i8_args *a = &k->args;
     const xpu_tiling_shape shape = {.in_h = a->in_h,
                                     .in_w = a->in_w,
@@ -258,19 +310,20 @@ xpu_ticket xpu_window_i8(const struct xpu_window_i8_args *args, uint32_t layer, 
                                   min_i32(a->tile_w, a->out_w)};
     k->places = xpu_tiling_window_buffers_of(&shape, &task, a->w != 0);
     if (k->places.total > (uint64_t)a->sm_bytes) xpu_abort(ABORT_SHARED_MEMORY);
-    const xpu_ticket free = xpu_expect(XPU_COUNTER_STORE, 0); /* of the layer whose scratch was here */
+    k->follows = product ? a->follows : 0;
+    /* of the layer whose scratch was here; of a product that is followed it is elsewhere, and that began behind others
+     */
+    const xpu_ticket free = product ? (xpu_ticket){progress.counter, progress.base + 1} : xpu_engines_done;
+    k->free = free;
     k->x = make_pair(a->sm, 0, k->places.x_bytes, free);
     k->y = make_pair(a->sm, k->places.y, k->places.y_bytes, free);
     k->w = make_pair(a->sm, k->places.w, k->places.w_bytes, free);
     k->params = parameters_of(a);
     make_templates(k, layer);
-    if (XPU_RECORDED) { /* they stand in GM: from SM they come at once */
-        load_dense(k, a->sm + k->places.params, k->params, XPU_TILING_PARAMS, free);
-        xpu_desc_window_set_params(k->window, a->sm + k->places.params);
-    }
     const uint32_t tiles =
         ceil_div((uint32_t)a->out_h, (uint32_t)a->tile_h) * ceil_div((uint32_t)a->out_w, (uint32_t)a->tile_w);
     const uint32_t steps = tiles * (uint32_t)a->batch * ceil_div((uint32_t)a->in_c, (uint32_t)a->tile_c);
     xpu_continue_later(queue_step, layer, 0, &(struct xpu_progress){.counter = XPU_NO_COUNTER});
-    return params_needed_until(&parameters, (xpu_ticket){XPU_COUNTER_STORE, free.value + steps});
+    xpu_engines_done = (xpu_ticket){XPU_COUNTER_WINDOW_STORE, xpu_expect(XPU_COUNTER_WINDOW_STORE, 0).value + steps};
+    return params_needed_until(&parameters, xpu_engines_done);
 }

@@ -6,7 +6,7 @@
 
 #include "xpu_runtime/include/xpu_device.h"
 
-enum { ENGINES = 4, PARAMS_BYTES = 4 * XPU_POST_WORDS, MOST = 1 << 24 };
+enum { LAYERS = 2, LAYER_TAGS = 0xffff, PARAMS_BYTES = 4 * XPU_POST_WORDS, MOST = 1 << 24 };
 
 typedef struct {
     uint32_t words[XPU_DESC_WORDS];
@@ -15,19 +15,21 @@ typedef struct {
 /* What a kernel has queued so far, for all engines in the order of the calls. */
 typedef struct {
     xpu_recording counters;
-    descriptor *items, params; /* params: of the post-processor */
-    uint8_t *engines;          /* of items */
-    uint32_t counts[ENGINES];
+    descriptor *items, params[LAYERS]; /* params: of the post-processor */
+    uint8_t *engines;                  /* of items */
     uint32_t places, most, early, address, columns;
-    int (*step)(void);
-    uint32_t y;
-    struct xpu_progress progress;
+    uint32_t call;      /* of the layers that are recorded, the one whose kernel runs */
+    int (*step)(void);  /* 0: nothing is left */
+    int (*taken)(void); /* of the layer before, by the one that follows it */
+    uint32_t layer, y[LAYERS];
+    struct xpu_progress progress[LAYERS];
     const char *problem;
 } record;
 
 /* Kernels keep what they do in variables of their own: one runs at a time. Nothing is allocated meanwhile. */
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static record now;
+xpu_ticket xpu_engines_done;
 
 /* ---- what kernels call ---- */
 
@@ -44,11 +46,27 @@ void xpu_abort(uint32_t code) {
     now.problem = "its scratch is too small";
 }
 
-void xpu_finish_queueing(void) {}
+void xpu_finish_queueing(void) {
+    while (now.step && !now.problem && now.step()) {
+    }
+    now.step = 0;
+}
+
+static int take_step(void) {
+    return !now.problem && now.taken();
+}
+
+int (*xpu_take_over(uint32_t layer, uint32_t y, struct xpu_progress *progress))(void) {
+    if (!now.step || now.call == 0 || now.layer != layer || now.y[0] != y) return 0;
+    *progress = now.progress[0];
+    now.taken = now.step;
+    now.step = 0;
+    return take_step;
+}
 
 uint32_t xpu_lm_address(const void *params) {
-    memcpy(now.params.words, params, PARAMS_BYTES);
-    return now.address;
+    memcpy(now.params[now.call].words, params, PARAMS_BYTES);
+    return now.address + now.call * (uint32_t)sizeof now.params[0];
 }
 
 xpu_ticket xpu_expect(uint32_t counter, uint32_t amount) {
@@ -61,19 +79,18 @@ uint32_t *xpu_record(uint32_t engine, const uint32_t *template) {
     descriptor *item = &now.items[now.places];
     memcpy(item->words, template, sizeof item->words);
     now.engines[now.places++] = (uint8_t)engine;
-    now.counts[engine]++;
     return item->words;
 }
 
 void xpu_continue_later(int (*step)(void), uint32_t layer, uint32_t y, const struct xpu_progress *progress) {
-    (void)layer;
+    now.layer = layer;
     now.step = step;
-    now.y = y;
-    now.progress = *progress;
+    now.y[now.call] = y;
+    now.progress[now.call] = *progress;
 }
 
 void xpu_record_bell(uint32_t engine) {
-    if (engine == XPU_ENGINE_DMA0 && !now.step) now.early = now.counts[engine];
+    if (engine == XPU_ENGINE_DMA0 && !now.step && now.call == 0) now.early = now.places; /* all of these are loads */
 }
 
 /* ---- the kernels ---- */
@@ -113,7 +130,7 @@ uint32_t xpu_recorded_words(const char *kernel) {
     return 0;
 }
 
-static int call(const char *kernel, const uint32_t *words, uint32_t layer, xpu_ticket after) {
+static int run_kernel(const char *kernel, const uint32_t *words, uint32_t layer, xpu_ticket after) {
 #define CALL(name)                                                                                                     \
     if (strcmp(kernel, #name) == 0) {                                                                                  \
         struct xpu_##name##_args args;                                                                                 \
@@ -130,6 +147,7 @@ static int call(const char *kernel, const uint32_t *words, uint32_t layer, xpu_t
 /* ---- lists ---- */
 
 static uint32_t list_counter(uint32_t counter) {
+    if (counter == XPU_COUNTER_WINDOW_STORE) return XPU_COUNTER_LISTS + XPU_COUNTER_COPY;
     return counter < XPU_RECORDED_COUNTERS ? counter + XPU_COUNTER_LISTS : counter;
 }
 
@@ -141,28 +159,61 @@ static void take(uint32_t *to, const descriptor *item) {
     xpu_desc_nop_set_signal(to, list_counter(to[1] >> 16 & 0xff));
 }
 
-static void take_lists(const record *r, const xpu_recording *before, xpu_arena *arena, xpu_recorded *recorded) {
-    const uint32_t window = r->counts[XPU_ENGINE_WINDOW], engine = window ? XPU_ENGINE_WINDOW : XPU_ENGINE_TENSOR;
+static int is_window(const xpu_recorded_call *call) {
+    return strcmp(call->kernel, "window_i8") == 0;
+}
+
+/* Descriptors of an engine; of a layer, or of all. */
+static int32_t count_of(const record *r, uint32_t engine, const xpu_recorded_call *call) {
+    int32_t count = 0;
+    for (uint32_t i = 0; i < r->places; i++) {
+        const uint32_t layer = xpu_desc_nop_get_layer(r->items[i].words);
+        count += r->engines[i] == engine && (!call || layer == (call->layer & LAYER_TAGS));
+    }
+    return count;
+}
+
+static void take_args(const record *r, const xpu_recorded_call *call, uint32_t index, const xpu_recording *before,
+                      xpu_recorded *recorded) {
+    const uint32_t engine = is_window(call) ? XPU_ENGINE_WINDOW : XPU_ENGINE_TENSOR;
+    const struct xpu_progress *progress = &r->progress[index];
     recorded->args = (struct xpu_engine_lists_args){
         .lists = r->address,
         .engine = (int32_t)engine,
-        .early = (int32_t)r->early,
-        .loads = (int32_t)r->counts[XPU_ENGINE_DMA0],
-        .work = (int32_t)r->counts[engine],
-        .stores = (int32_t)r->counts[XPU_ENGINE_DMA1],
+        .early = index ? 0 : (int32_t)r->early,
+        .loads = count_of(r, XPU_ENGINE_DMA0, call),
+        .work = count_of(r, engine, call),
+        .stores = count_of(r, XPU_ENGINE_DMA1, call),
         .load_base = (int32_t)before->signals[XPU_COUNTER_LOAD],
-        .work_base = (int32_t)before->signals[window ? XPU_COUNTER_WINDOW : XPU_COUNTER_TENSOR],
-        .store_base = (int32_t)before->signals[XPU_COUNTER_STORE],
-        .y = r->progress.counter == XPU_NO_COUNTER ? 0 : r->y,
-        .rows = (int32_t)r->progress.rows,
-        .signals = (int32_t)r->progress.signals,
-        .steps = (int32_t)r->progress.steps,
+        .work_base = (int32_t)before->signals[is_window(call) ? XPU_COUNTER_WINDOW : XPU_COUNTER_TENSOR],
+        .store_base = (int32_t)before->signals[is_window(call) ? XPU_COUNTER_WINDOW_STORE : XPU_COUNTER_STORE],
+        .other_base = (int32_t)before->signals[is_window(call) ? XPU_COUNTER_STORE : XPU_COUNTER_WINDOW_STORE],
+        .y = progress->counter == XPU_NO_COUNTER ? 0 : r->y[index],
+        .rows = (int32_t)progress->rows,
+        .signals = (int32_t)progress->signals,
+        .steps = (int32_t)progress->steps,
     };
-    recorded->places = 1 + r->places;
-    descriptor *items = XPU_NEW_ARRAY(arena, descriptor, recorded->places), *to = items;
-    const uint32_t order[] = {XPU_ENGINE_DMA0, engine, XPU_ENGINE_DMA1};
-    *to++ = r->params;
-    for (int k = 0; k < 3; k++) {
+    recorded->places = 1 + (uint32_t)(recorded->args.loads + recorded->args.work + recorded->args.stores);
+    recorded->words = NULL;
+}
+
+/* Two layers have one list of each engine: the first one's call rings for both. */
+static void join(xpu_recorded *recorded) {
+    struct xpu_engine_lists_args *first = &recorded[0].args, *second = &recorded[1].args;
+    first->more_loads = second->loads;
+    first->more_work = second->work;
+    first->more_stores = second->stores;
+    second->is_rung = 1;
+    second->load_base += first->loads;
+    second->other_base += first->stores;
+    second->lists += recorded[0].places * XPU_DESC_WORDS * (uint32_t)sizeof(uint32_t);
+}
+
+static void take_lists(const record *r, uint32_t count, xpu_arena *arena, xpu_recorded *recorded) {
+    descriptor *items = XPU_NEW_ARRAY(arena, descriptor, count + r->places), *to = items;
+    static const uint32_t order[] = {XPU_ENGINE_DMA0, XPU_ENGINE_TENSOR, XPU_ENGINE_WINDOW, XPU_ENGINE_DMA1};
+    for (uint32_t i = 0; i < count; i++) *to++ = r->params[i];
+    for (size_t k = 0; k < sizeof order / sizeof *order; k++) {
         for (uint32_t i = 0; i < r->places; i++) {
             if (r->engines[i] == order[k]) take((to++)->words, &r->items[i]);
         }
@@ -170,27 +221,49 @@ static void take_lists(const record *r, const xpu_recording *before, xpu_arena *
     recorded->words = items->words;
 }
 
-const char *xpu_record_layer(const char *kernel, const uint32_t *words, uint32_t layer, uint32_t address,
-                             uint32_t columns, uint32_t most, xpu_arena *arena, xpu_recording *recording,
-                             xpu_recorded *recorded) {
-    const xpu_ticket stored = {XPU_COUNTER_STORE, recording->signals[XPU_COUNTER_STORE]};
-    const int follows = recording->after == layer && layer > 0;
+int xpu_is_recorded_with(const xpu_recorded_call *call, const xpu_recorded_call *before) {
+    struct xpu_window_i8_args args;
+    if (!is_window(call) || is_window(before) || call->layer != before->layer + 1) return 0;
+    memcpy(&args, call->words, sizeof args);
+    return args.follows != 0;
+}
+
+/* The kernels of all layers, and what they have not queued when they return. */
+static void run_kernels(const xpu_recorded_call *calls, uint32_t count, xpu_ticket after) {
+    for (uint32_t i = 0; i < count; i++) {
+        now.call = i;
+        if (!run_kernel(calls[i].kernel, calls[i].words, calls[i].layer, after) && !now.problem)
+            now.problem = "its arguments are none of lists";
+        if (now.problem) return;
+        after = xpu_engines_done;
+    }
+    xpu_finish_queueing();
+}
+
+const char *xpu_record_layers(const xpu_recorded_call *calls, uint32_t count, uint32_t address, uint32_t columns,
+                              uint32_t most, xpu_arena *arena, xpu_recording *recording, xpu_recorded *recorded) {
+    const xpu_ticket none = {XPU_NO_COUNTER, 0}, first = {XPU_COUNTER_STORE, 0},
+                     before = {recording->done_counter, recording->done_value};
+    const int follows = recording->after == calls[0].layer && calls[0].layer > 0;
     xpu_arena *scratch = xpu_arena_new(xpu_arena_mem(arena), "lists");
     record r = {.counters = *recording, .address = address, .columns = columns, .most = most};
     r.items = XPU_NEW_ARRAY(scratch, descriptor, most + 1);
     r.engines = XPU_NEW_ARRAY(scratch, uint8_t, most + 1);
     pthread_mutex_lock(&lock);
     now = r;
-    if (!call(kernel, words, layer, follows ? stored : (xpu_ticket){XPU_NO_COUNTER, 0}) && !now.problem)
-        now.problem = "its arguments are none of lists";
-    while (!now.problem && now.step()) {
-    }
+    xpu_engines_done = recording->done_counter ? before : first;
+    run_kernels(calls, count, follows ? before : none);
     r = now;
+    const xpu_ticket done = xpu_engines_done;
     pthread_mutex_unlock(&lock);
     if (!r.problem) {
-        take_lists(&r, recording, arena, recorded);
+        for (uint32_t i = 0; i < count; i++) take_args(&r, &calls[i], i, recording, &recorded[i]);
+        if (count > 1) join(recorded);
+        take_lists(&r, count, arena, recorded);
         *recording = r.counters;
-        recording->after = layer + 1;
+        recording->after = calls[count - 1].layer + 1;
+        recording->done_counter = done.counter;
+        recording->done_value = done.value;
     }
     xpu_arena_free(scratch);
     return r.problem;

@@ -15,30 +15,40 @@
 #include "xpu_runtime/include/generated/xpu_chip_regs.h"
 #include "xpu_runtime/include/xpu_kernel_args.h"
 
-enum { XPU_RECORDED_COUNTERS = 8, XPU_LISTS_WORDS = sizeof(struct xpu_engine_lists_args) / sizeof(uint32_t) };
+enum { XPU_RECORDED_COUNTERS = 9, XPU_LISTS_WORDS = sizeof(struct xpu_engine_lists_args) / sizeof(uint32_t) };
 
 /* Where the lists of a program stand before a layer. Begins as zeros. */
 typedef struct {
     uint32_t signals[XPU_RECORDED_COUNTERS]; /* of each counter, by all lists before */
     uint32_t after;                          /* the last layer with lists, plus 1; 0: there was none */
+    uint32_t done_counter, done_value;       /* its ticket */
 } xpu_recording;
 
+/* A layer that is recorded: its kernel, that one's arguments, its number. */
+typedef struct {
+    const char *kernel;
+    const uint32_t *words;
+    uint32_t layer;
+} xpu_recorded_call;
+
 /* A layer's lists as they lie in memory: a place for the parameters of the post-processor, loads, what the engine
- * computes, stores; XPU_DESC_WORDS each. */
+ * computes, stores; XPU_DESC_WORDS each. Of two layers, one of which follows the other: the parameters of both, the
+ * loads of both, what each engine computes, the stores of both, in the places of both. */
 typedef struct {
     struct xpu_engine_lists_args args; /* but for `late`; lists: where they will lie */
-    const uint32_t *words;
-    uint32_t places; /* descriptors, plus 1 */
+    const uint32_t *words;             /* NULL: they are with those of the layer before */
+    uint32_t places;                   /* descriptors of the layer, plus 1 */
 } xpu_recorded;
 
 /* Words of the arguments of a kernel that can be recorded; 0: it cannot. */
 uint32_t xpu_recorded_words(const char *kernel);
+/* Whether a call is recorded together with that of the layer before. */
+int xpu_is_recorded_with(const xpu_recorded_call *call, const xpu_recorded_call *before);
 
-/* Records layer `layer`: `words` are the kernel's arguments, `address` is where its lists will lie, `columns` the width
- * of the array. NULL, or why there are no lists: arguments that no compiler makes, or more than `most` places; then
- * `recording` is as before. */
-const char *xpu_record_layer(const char *kernel, const uint32_t *words, uint32_t layer, uint32_t address,
-                             uint32_t columns, uint32_t most, xpu_arena *arena, xpu_recording *recording,
-                             xpu_recorded *recorded);
+/* Records one layer, or two of which one follows the other: `address` is where their lists will lie, `columns` the
+ * width of the array. NULL, or why there are no lists: arguments that no compiler makes, or more than `most` places;
+ * then `recording` is as before. */
+const char *xpu_record_layers(const xpu_recorded_call *calls, uint32_t count, uint32_t address, uint32_t columns,
+                              uint32_t most, xpu_arena *arena, xpu_recording *recording, xpu_recorded *recorded);
 
 #endif

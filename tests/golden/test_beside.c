@@ -1,0 +1,163 @@
+/*
+ * Depthwise layers on the window engine beside the product that makes their input: of random sizes, strides, pads and
+ * channels, every layer on func is that of the graph on the host, and rtl gives the same bytes; most of them do run
+ * beside it, and that is faster than one behind the other where the layers are large.
+ */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/file.h"
+#include "tests/gen/devices.h"
+#include "tests/gen/onnx_build.h"
+#include "tests/unit/unit.h"
+
+enum { OUT = 16, MOST_ELEMENTS = 16 * 64 * 64, MOST_WEIGHTS = 16 * 512, NETWORKS = 24 };
+
+/* x, a product of its pixels (or a convolution), a depthwise one of that, and a product of its pixels. */
+typedef struct {
+    int64_t in, channels, height, width, first, kernel, stride, dilation, pads[4];
+} network;
+
+static float x[MOST_ELEMENTS];
+static uint8_t weights[MOST_WEIGHTS];
+static int32_t biases[512];
+
+static uint32_t draw(uint32_t *state, uint32_t count) {
+    *state = *state * 1664525u + 1013904223u;
+    return (*state >> 8) % count;
+}
+
+static void constant(xpu_onnx_builder *b, const char *name, xpu_dtype dtype, int rank, const int64_t *dims,
+                     const void *data) {
+    xpu_tensor tensor = {.dtype = dtype, .rank = rank, .data = (void *)(uintptr_t)data};
+    for (int i = 0; i < rank; i++) tensor.dims[i] = dims[i];
+    xpu_onnx_initializer(b, name, &tensor, 0);
+}
+
+static void add_conv(xpu_onnx_builder *b, const char *name, const char *from, const int64_t *dims, const int64_t *steps,
+                     const int64_t *pads, int64_t group) {
+    const char *w = xpu_printf(b->arena, "%s_w", name), *c = xpu_printf(b->arena, "%s_c", name);
+    constant(b, w, XPU_U8, 4, dims, weights);
+    constant(b, c, XPU_I32, 1, dims, biases);
+    XpuOnnx__NodeProto *node =
+        xpu_onnx_node(b, "QLinearConv", name, name,
+                      (const char *const[]){from, "xs", "zero", w, "ws", "zero", "ys", "zero", c, NULL});
+    xpu_onnx_ints(b, node, "strides", (const int64_t[]){steps[0], steps[0]}, 2);
+    xpu_onnx_ints(b, node, "dilations", (const int64_t[]){steps[1], steps[1]}, 2);
+    xpu_onnx_ints(b, node, "pads", pads, 4);
+    xpu_onnx_int(b, node, "group", group);
+}
+
+static const char *write_model(const network *n, xpu_arena *arena, xpu_diags *diags) {
+    static const float x_scale = 0.02f, w_scale = 0.01f, y_scale = 0.1f, one_scale = 1;
+    static const uint8_t zero = 117, nought = 0;
+    static const int64_t none[4] = {0}, one[2] = {1, 1};
+    const int64_t edge = n->first / 2, same[] = {edge, edge, edge, edge}, steps[] = {n->stride, n->dilation};
+    xpu_onnx_builder b;
+    size_t length;
+    xpu_onnx_begin(&b, arena, 13);
+    xpu_onnx_input(&b, "x", 4, (const int64_t[]){1, n->in, n->height, n->width});
+    constant(&b, "xs", XPU_F32, 0, none, &x_scale);
+    constant(&b, "ws", XPU_F32, 0, none, &w_scale);
+    constant(&b, "ys", XPU_F32, 0, none, &y_scale);
+    constant(&b, "zero", XPU_U8, 0, none, &zero);
+    constant(&b, "one", XPU_F32, 0, none, &one_scale);
+    constant(&b, "nought", XPU_U8, 0, none, &nought);
+    xpu_onnx_node(&b, "QuantizeLinear", "bytes", "bytes", (const char *const[]){"x", "one", "nought", NULL});
+    add_conv(&b, "first", "bytes", (const int64_t[]){n->channels, n->in, n->first, n->first}, one, same, 1);
+    add_conv(&b, "second", "first", (const int64_t[]){n->channels, 1, n->kernel, n->kernel}, steps, n->pads,
+             n->channels);
+    add_conv(&b, "third", "second", (const int64_t[]){OUT, n->channels, 1, 1}, one, none, 1);
+    xpu_onnx_node(&b, "DequantizeLinear", "y", "y", (const char *const[]){"third", "one", "nought", NULL});
+    xpu_onnx_output(&b, "y", 4, (const int64_t[]){1, OUT, -1, -1});
+    const char *path = xpu_path_join(arena, xpu_temporary_folder(arena, diags), "beside.onnx");
+    void *bytes = xpu_onnx_pack(&b, "beside", &length);
+    CU_ASSERT_EQUAL_FATAL(xpu_file_write(arena, path, bytes, length, diags), XPU_OK);
+    return path;
+}
+
+/* Every layer on func and ref, the result on rtl; whether the second layer runs beside the first. */
+static int run(const network *n, xpu_arena *arena, xpu_diags *diags, long *cycles) {
+    xpu_device_check check;
+    xpurt_tensor input = {"x", "float32", 4, {1, n->in, n->height, n->width}, x}, y = {0};
+    int good = xpu_device_check_compile(&check, write_model(n, arena, diags), "standard", "auto");
+    if (!good) printf("%s\n", check.message);
+    CU_ASSERT_FATAL(good);
+    good = xpu_device_check_layers(&check, &input, 1, &y);
+    if (!good) printf("%s\n", check.message);
+    CU_ASSERT_FATAL(good);
+    char *stats =
+        xpu_device_check_rtl(&check, &input, 1, y.data, sizeof(float) * (size_t)(OUT * y.dims[2] * y.dims[3]));
+    if (!stats) printf("%s\n", check.message);
+    CU_ASSERT_PTR_NOT_NULL_FATAL(stats);
+    CU_ASSERT(xpu_device_check_cycles(stats, "second", "window") > 0);
+    *cycles = xpu_device_check_cycles(stats, "first", "tensor") + xpu_device_check_cycles(stats, "second", "window");
+    const int is_beside = strstr(xpurt_describe(check.program, NULL), "\"reason\": \"beside ") != NULL;
+    free(stats);
+    xpurt_tensor_clear(&y);
+    xpu_device_check_close(&check);
+    return is_beside;
+}
+
+static network random_network(uint32_t *state) {
+    static const int64_t kernels[] = {1, 2, 3, 3, 3, 5, 7};
+    network n = {.in = 4 + 4 * draw(state, 4), .channels = 4 + 4 * draw(state, 40)};
+    n.height = 7 + draw(state, 50);
+    n.width = 7 + draw(state, 50);
+    n.first = draw(state, 3) ? 1 : 3;
+    if (n.first == 3 && n.in * n.channels * 9 > MOST_WEIGHTS) n.first = 1;
+    n.kernel = kernels[draw(state, 7)];
+    n.stride = 1 + draw(state, 2);
+    n.dilation = n.kernel == 3 ? 1 + draw(state, 3) : 1;
+    for (int i = 0; i < 4; i++) n.pads[i] = draw(state, (uint32_t)n.kernel);
+    return n;
+}
+
+static void with_arena(void (*body)(xpu_arena *arena, xpu_diags *diags)) {
+    xpu_mem mem;
+    xpu_diags diags;
+    uint32_t state = 5;
+    xpu_diags_init(&diags);
+    xpu_mem_init(&mem);
+    for (int i = 0; i < MOST_ELEMENTS; i++) x[i] = (float)draw(&state, 256);
+    for (int i = 0; i < MOST_WEIGHTS; i++) weights[i] = (uint8_t)draw(&state, 256);
+    for (int i = 0; i < 512; i++) biases[i] = (int32_t)draw(&state, 4000) - 2000;
+    if (setjmp(mem.out_of_memory)) {
+        CU_FAIL("out of memory");
+    } else {
+        body(xpu_arena_new(&mem, "test"), &diags);
+    }
+    xpu_diags_clear(&diags);
+    xpu_mem_release(&mem);
+}
+
+static void run_random(xpu_arena *arena, xpu_diags *diags) {
+    uint32_t state = 1, beside = 0;
+    long cycles;
+    for (int i = 0; i < NETWORKS; i++) {
+        const network n = random_network(&state);
+        beside += (uint32_t)run(&n, arena, diags, &cycles);
+    }
+    printf("%u of %d beside; ", beside, NETWORKS);
+    CU_ASSERT(beside >= NETWORKS / 2);
+}
+
+static void run_large(xpu_arena *arena, xpu_diags *diags) {
+    enum { BESIDE = 27000 }; /* 24,816; one behind the other 32,009 */
+    const network n = {16, 96, 64, 64, 1, 3, 1, 1, {1, 1, 1, 1}};
+    long cycles;
+    CU_ASSERT(run(&n, arena, diags, &cycles));
+    printf("%ld cycles; ", cycles);
+    CU_ASSERT(cycles < BESIDE);
+}
+
+static void random_networks(void) {
+    with_arena(run_random);
+}
+
+static void large(void) {
+    with_arena(run_large);
+}
+
+XPU_TEST_MAIN("beside a product", {"random", random_networks}, {"large", large})
