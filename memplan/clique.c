@@ -98,12 +98,15 @@ uint64_t xpu_memplan_clique(xpu_arena *arena, const xpu_memplan_item *items, uin
         xpu_arena_free(c.arena);
     }
     uint64_t whole = xpu_memplan_align(start, grid) - start, padding = 0; /* as in xpu_memplan_bound */
+    int stand = 0;                                                        /* some that are not pinned */
     for (uint32_t i = 0; i < c.best_count; i++) {
         const xpu_memplan_item *item = &items[at[c.best_chosen[i]]];
         const uint64_t size = item->pinned ? 0 : xpu_memplan_align(item->bytes, grid);
         whole += size;
+        stand |= size > 0;
         if (size && size - item->bytes > padding) padding = size - item->bytes;
     }
+    if (!stand) whole = padding = 0;
     uint64_t best = c.best > whole - padding ? c.best : whole - padding;
     xpu_arena_free(work);
     return best;
