@@ -164,7 +164,9 @@ xpu_node xpu_pack_product(xpu_codegen *cg, xpu_node node, xpu_precision precisio
     xpu_node softmax = softmax_of(cg, node, xpu_node_input(graph, node, XPU_IN_X));
     xpu_node_set_attr(graph, node, &XPU_ATTR_INT_OF(PRECISION, precision));
     xpu_value w = xpu_node_input(graph, node, XPU_IN_W);
-    const xpu_scaled_rows rows = softmax.id ? parts_of(cg, softmax) : xpu_scale_rows_of(cg, node, scales);
+    /* products by constants in front of this one come later */
+    const int is_shared = xpu_value_at(graph, xpu_node_input(graph, node, XPU_IN_X))->uses.count > 1;
+    const xpu_scaled_rows rows = softmax.id ? parts_of(cg, softmax) : xpu_scale_rows_of(cg, node, scales, is_shared);
     xpu_node product =
         xpu_multiply_rows(cg, node, &rows, XPU_OP_PACKED_MATMUL, xpu_node_output(graph, packed, XPU_OUT_Y),
                           xpu_node_output(graph, packed, XPU_OUT_PACK_SCALES));

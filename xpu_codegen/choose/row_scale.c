@@ -64,14 +64,16 @@ static xpu_node add_node(xpu_codegen *cg, xpu_node product, xpu_node before, xpu
     return node;
 }
 
-/* Rows are scaled in front of the first product that reads them; where that is in a body of control flow and x is from
- * outside, directly behind what makes x, so that products in other bodies may read them, too. */
-static xpu_node add_rows(xpu_codegen *cg, xpu_node product, xpu_value x, const char *const *names, uint32_t count) {
+/* Rows are scaled in front of the product that asks for them first; where it is in a body of control flow and x is from
+ * outside, or products in front of it may ask later, directly behind what makes x, so that all of them may read them.
+ */
+static xpu_node add_rows(xpu_codegen *cg, xpu_node product, xpu_value x, int early, const char *const *names,
+                         uint32_t count) {
     xpu_graph *graph = cg->graph;
     const xpu_value_info *info = xpu_value_at(graph, x);
     xpu_block own = xpu_value_block(graph, xpu_node_output(graph, product, XPU_OUT_Y)),
               outer = xpu_value_block(graph, x);
-    if (own.id == outer.id) return add_node(cg, product, product, XPU_OP_ROW_SCALE, &x, 1, names, count);
+    if (own.id == outer.id && !early) return add_node(cg, product, product, XPU_OP_ROW_SCALE, &x, 1, names, count);
     xpu_block left = xpu_graph_enter(graph, outer);
     xpu_node before =
         info->kind == XPU_VALUE_NODE ? xpu_node_next(graph, info->node) : xpu_block_at(graph, outer)->first;
@@ -87,7 +89,7 @@ static int has_known_rows(const xpu_codegen *cg, xpu_value x) {
 
 /* x by rows; where there may be one row only, with its absmax: then the product gives what it gives in a program for
  * one row, which has no scales of rows. Once for all products that read it. */
-static xpu_node scaled_rows(xpu_codegen *cg, xpu_node product, xpu_row_scales *scales) {
+static xpu_node scaled_rows(xpu_codegen *cg, xpu_node product, xpu_row_scales *scales, int early) {
     xpu_graph *graph = cg->graph;
     xpu_value x = xpu_node_input(graph, product, XPU_IN_X);
     while (scales->rows.count <= x.id) XPU_PUSH(cg->arena, &scales->rows, (xpu_node){0});
@@ -95,15 +97,15 @@ static xpu_node scaled_rows(xpu_codegen *cg, xpu_node product, xpu_row_scales *s
     const char *name = xpu_value_at(graph, x)->name;
     const char *const names[] = {xpu_printf(cg->arena, "%s/rows", name), xpu_printf(cg->arena, "%s/powers", name),
                                  xpu_printf(cg->arena, "%s/rows/absmax", name)};
-    xpu_node node = add_rows(cg, product, x, names, has_known_rows(cg, x) ? 2 : 3);
+    xpu_node node = add_rows(cg, product, x, early, names, has_known_rows(cg, x) ? 2 : 3);
     xpu_op_infer(graph, node, cg->diags);
     scales->rows.items[x.id] = node;
     return node;
 }
 
-xpu_scaled_rows xpu_scale_rows_of(xpu_codegen *cg, xpu_node node, xpu_row_scales *scales) {
+xpu_scaled_rows xpu_scale_rows_of(xpu_codegen *cg, xpu_node node, xpu_row_scales *scales, int early) {
     if (!scales->absmax.id) scales->absmax = xpu_graph_const_f32(cg->graph, "rows/absmax", XA_ROW_ABSMAX);
-    xpu_node rows = scaled_rows(cg, node, scales);
+    xpu_node rows = scaled_rows(cg, node, scales, early);
     xpu_value absmax = xpu_node_output(cg->graph, rows, XPU_OUT_ROW_ABSMAX);
     return (xpu_scaled_rows){.x = xpu_node_output(cg->graph, rows, XPU_OUT_Y),
                              .powers = xpu_node_output(cg->graph, rows, XPU_OUT_POWERS),
@@ -139,7 +141,7 @@ xpu_node xpu_multiply_rows(xpu_codegen *cg, xpu_node node, const xpu_scaled_rows
 }
 
 xpu_node xpu_add_row_scales(xpu_codegen *cg, xpu_node node, xpu_row_scales *scales) {
-    const xpu_scaled_rows rows = xpu_scale_rows_of(cg, node, scales);
+    const xpu_scaled_rows rows = xpu_scale_rows_of(cg, node, scales, 0);
     xpu_value w = xpu_node_input(cg->graph, node, XPU_IN_W), w_scale = xpu_node_input(cg->graph, node, XPU_IN_WSCALE);
     return xpu_multiply_rows(cg, node, &rows, XPU_OP_MATMUL, w, w_scale);
 }

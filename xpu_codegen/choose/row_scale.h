@@ -21,8 +21,9 @@ int xpu_wants_row_scales(xpu_codegen *cg, xpu_node node);
 /* An int16 product becomes row_scale, the product and row_restore, which keeps the node's id and results; returns the
  * product. */
 xpu_node xpu_add_row_scales(xpu_codegen *cg, xpu_node node, xpu_row_scales *scales);
-/* The rows of a product's x, scaled once for all products that read them. */
-xpu_scaled_rows xpu_scale_rows_of(xpu_codegen *cg, xpu_node node, xpu_row_scales *scales);
+/* The rows of a product's x, scaled once for all products that read them. early: products in front of this one may ask
+ * later. */
+xpu_scaled_rows xpu_scale_rows_of(xpu_codegen *cg, xpu_node node, xpu_row_scales *scales, int early);
 /* A matrix product becomes one of these rows by w (operator `op`) and row_restore, as above. */
 xpu_node xpu_multiply_rows(xpu_codegen *cg, xpu_node node, const xpu_scaled_rows *rows, xpu_op_id op, xpu_value w,
                            xpu_value w_scale);

@@ -21,7 +21,6 @@ enum { LOADS = 8, TENSORS = 4, STORES = 4 };
 enum { LOAD, TENSOR, STORE, RINGS };
 
 static uint32_t loads[LOADS][XPU_DESC_WORDS], tensors[TENSORS][XPU_DESC_WORDS], stores[STORES][XPU_DESC_WORDS];
-static struct params parameters;
 
 static struct ring rings[RINGS] = {{loads, LOADS, XPU_COUNTER_LOAD, XPU_ENGINE_DMA0, 0, 0, 0},
                                    {tensors, TENSORS, XPU_COUNTER_TENSOR, XPU_ENGINE_TENSOR, 0, 0, 0},
@@ -445,7 +444,7 @@ static xpu_ticket run(const struct xpu_conv2d_i16_args *a, const struct format *
     k->column_tiles = xpu_tiling_column_tiles(a->out_c, k->columns);
     k->w_channel = xpu_tiling_block_bytes(a->kernel_h, a->kernel_w, 1, k->columns, f->sizes);
     k->x_channels = a->whole & XPU_TILE_WHOLE_X ? a->in_c : 0;
-    k->params = place_params(&parameters, params);
+    k->params = place_params(&xpu_engine_parameters, params);
     make_copies(k);
     make_tensor(k);
     set_up_buffers(k, xpu_engines_done);
@@ -465,7 +464,7 @@ static xpu_ticket run(const struct xpu_conv2d_i16_args *a, const struct format *
     xpu_continue_later(queue_step, layer, a->y, &progress);
     uint32_t images = a->w_image ? 1 : (uint32_t)a->batch;
     xpu_engines_done = (xpu_ticket){XPU_COUNTER_STORE, base + progress.signals * progress.steps * images};
-    return params_needed_until(&parameters, xpu_engines_done);
+    return params_needed_until(&xpu_engine_parameters, xpu_engines_done);
 }
 
 xpu_ticket xpu_conv2d_i16(const struct xpu_conv2d_i16_args *args, uint32_t layer, xpu_ticket after) {

@@ -81,6 +81,7 @@ struct params {
     xpu_ticket free[PARAMS];
     uint32_t layers_begun;
 };
+extern struct params xpu_engine_parameters; /* one for all kernels: LM is small */
 
 /* Where a layer's parameters stand, as engines address it. */
 static inline uint32_t place_params(struct params *p, const xpu_post_params *params) {

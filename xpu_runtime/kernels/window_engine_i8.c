@@ -23,7 +23,6 @@ static uint32_t loads[LOADS][XPU_DESC_WORDS], windows[WINDOWS][XPU_DESC_WORDS], 
 static struct ring rings[RINGS] = {{loads, LOADS, XPU_COUNTER_LOAD, XPU_ENGINE_DMA0, 0, 0, 0},
                                    {windows, WINDOWS, XPU_COUNTER_WINDOW, XPU_ENGINE_WINDOW, 0, 0, 0},
                                    {stores, STORES, XPU_COUNTER_WINDOW_STORE, XPU_ENGINE_DMA1, 0, 0, 0}};
-static struct params parameters;
 
 /* Where the walk over the steps stands: blocks of channels, images, rows and columns of tiles. */
 struct cursor {
@@ -287,7 +286,7 @@ static uint32_t parameters_of(const struct xpu_window_i8_args *a) {
     xpu_post_params params = {.x_scale = 1.0f, .w_scale = a->factor, .zero = a->zero};
     params.lo.i = a->low;
     params.hi.i = a->high;
-    return place_params(&parameters, &params);
+    return place_params(&xpu_engine_parameters, &params);
 }
 
 xpu_ticket xpu_window_i8(const struct xpu_window_i8_args *args, uint32_t layer, xpu_ticket after) {
@@ -325,5 +324,5 @@ xpu_ticket xpu_window_i8(const struct xpu_window_i8_args *args, uint32_t layer, 
     const uint32_t steps = tiles * (uint32_t)a->batch * ceil_div((uint32_t)a->in_c, (uint32_t)a->tile_c);
     xpu_continue_later(queue_step, layer, 0, &(struct xpu_progress){.counter = XPU_NO_COUNTER});
     xpu_engines_done = (xpu_ticket){XPU_COUNTER_WINDOW_STORE, xpu_expect(XPU_COUNTER_WINDOW_STORE, 0).value + steps};
-    return params_needed_until(&parameters, xpu_engines_done);
+    return params_needed_until(&xpu_engine_parameters, xpu_engines_done);
 }
