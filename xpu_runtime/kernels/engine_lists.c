@@ -7,35 +7,48 @@
 #include "xpu_runtime/kernels/common.h"
 
 enum {
+    NOPS = 2,
     LOAD = XPU_COUNTER_LISTS + XPU_COUNTER_LOAD,
     STORE = XPU_COUNTER_LISTS + XPU_COUNTER_STORE,
     WINDOW_STORE = XPU_COUNTER_LISTS + XPU_COUNTER_COPY
 };
 
-/* Of the layer that is queued: where the lists' first descriptor lies, the engine, and how many descriptors each list
- * has; the loads that come early are rung already. LM is small. */
-static struct {
-    uint32_t at, engine;
-    int32_t early, loads, work, more_work, stores;
-    xpu_ticket waits_for; /* of the loads; XPU_NO_COUNTER: nothing more */
-} now;
+static uint32_t nops[NOPS][XPU_DESC_WORDS]; /* in turn */
+static xpu_ticket nop_free[NOPS];
+static uint32_t nops_made;
+
+static struct xpu_engine_lists_args lists; /* of the layer that is queued */
+static xpu_ticket waits_for;               /* what its loads wait for; XPU_NO_COUNTER: nothing more */
+static uint32_t layer_now;
 
 /* `count` descriptors behind `first` others; the program's memory holds them from the start, so no fence is needed. */
 static void ring(uint32_t engine, int32_t first, int32_t count) {
     if (!count) return;
     xpu_reg_store(XPU_REG_DOORBELL_ADDRESS + XPU_REG_DOORBELL_ADDRESS_STRIDE * engine,
-                  now.at + 4 * XPU_DESC_WORDS * (uint32_t)first);
+                  lists.lists + 4 * XPU_DESC_WORDS * (uint32_t)((lists.more_work ? 2 : 1) + first));
     xpu_reg_store(XPU_REG_DOORBELL_COUNT + XPU_REG_DOORBELL_COUNT_STRIDE * engine, (uint32_t)count);
 }
 
-/* A copy of nothing waits in front of the loads. */
+static void queue_nop(void) {
+    const uint32_t slot = nops_made++ % NOPS;
+    if (nops_made > NOPS) xpu_wait(nop_free[slot]);
+    const xpu_desc_nop nop = {.layer = layer_now,
+                              .wait0 = waits_for.counter,
+                              .wait0_value = waits_for.value,
+                              .wait1 = XPU_NO_COUNTER,
+                              .signal = XPU_NO_COUNTER};
+    xpu_desc_nop_pack(nops[slot], &nop);
+    xpu_enqueue(XPU_ENGINE_DMA0, nops[slot], 1);
+    nop_free[slot] = xpu_engines_done;
+}
+
 static int ring_rest(void) {
-    if (now.waits_for.counter != XPU_NO_COUNTER)
-        xpu_load_2d_after((void *)(uintptr_t)XPU_LM_BASE, 0, now.at, 0, 0, 0, now.waits_for);
-    ring(XPU_ENGINE_DMA0, now.early, now.loads - now.early);
-    ring(now.engine, now.loads, now.work);
-    ring(XPU_ENGINE_WINDOW, now.loads + now.work, now.more_work);
-    ring(XPU_ENGINE_DMA1, now.loads + now.work + now.more_work, now.stores);
+    if (waits_for.counter != XPU_NO_COUNTER) queue_nop();
+    const int32_t loads = lists.loads + lists.more_loads;
+    ring(XPU_ENGINE_DMA0, lists.early, loads - lists.early);
+    ring((uint32_t)lists.engine, loads, lists.work);
+    ring(XPU_ENGINE_WINDOW, loads + lists.work, lists.more_work);
+    ring(XPU_ENGINE_DMA1, loads + lists.work + lists.more_work, lists.stores + lists.more_stores);
     return 0;
 }
 
@@ -55,7 +68,6 @@ static void begin_at(uint32_t counter, int32_t base) {
 
 xpu_ticket xpu_engine_lists(const struct xpu_engine_lists_args *args, uint32_t layer, xpu_ticket after) {
     xpu_finish_queueing();
-    struct xpu_engine_lists_args lists;
     copy_words(&lists, args, sizeof lists / sizeof(uint32_t));
     const int is_window = lists.engine == XPU_ENGINE_WINDOW;
     const uint32_t work = XPU_COUNTER_LISTS + (is_window ? XPU_COUNTER_WINDOW : XPU_COUNTER_TENSOR),
@@ -69,18 +81,14 @@ xpu_ticket xpu_engine_lists(const struct xpu_engine_lists_args *args, uint32_t l
     const xpu_ticket before = xpu_engines_done, done = xpu_expect(store, (uint32_t)lists.stores);
     xpu_engines_done = done;
     if (lists.is_rung) return done;
-    now.at = lists.lists + 4 * XPU_DESC_WORDS * (lists.more_work ? 2 : 1); /* behind the parameters */
-    now.engine = (uint32_t)lists.engine;
-    now.loads = lists.loads + lists.more_loads;
-    now.work = lists.work;
-    now.more_work = lists.more_work;
-    now.stores = lists.stores + lists.more_stores;
-    now.waits_for = after;
-    if (after.counter == STORE || after.counter == WINDOW_STORE) now.waits_for.counter = XPU_NO_COUNTER;
+    layer_now = layer;
+    waits_for = after;
+    if (after.counter == STORE || after.counter == WINDOW_STORE) waits_for.counter = XPU_NO_COUNTER;
     /* behind a layer without lists, which may use the same part of SM, nothing comes early */
-    const int is_engines = before.counter == XPU_COUNTER_STORE || before.counter == XPU_COUNTER_WINDOW_STORE;
-    now.early = is_engines ? 0 : lists.early;
-    ring(XPU_ENGINE_DMA0, 0, now.early);
+    if (before.counter == XPU_COUNTER_STORE || before.counter == XPU_COUNTER_WINDOW_STORE)
+        lists.early = 0;
+    else
+        ring(XPU_ENGINE_DMA0, 0, lists.early);
     if (!lists.late) ring_rest();
     const struct xpu_progress progress = {.counter = lists.y ? STORE : XPU_NO_COUNTER,
                                           .base = (uint32_t)lists.store_base,

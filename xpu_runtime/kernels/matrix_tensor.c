@@ -432,7 +432,8 @@ static void set_up_buffers(struct work *k, xpu_ticket free) {
     }
     load_scales(k, free);
     load_whole_weights(k, &shape, free);
-    if (!is_engines(k->after)) ring_the_bell(&rings[LOAD]);
+    /* what waits for the layer before would hold up the loads of core 0's share of that */
+    if (!is_engines(k->after) && !a->scale_image) ring_the_bell(&rings[LOAD]);
 }
 
 static xpu_ticket run(const struct xpu_conv2d_i16_args *a, const struct format *f, const xpu_post_params *params,
