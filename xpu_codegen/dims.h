@@ -32,6 +32,8 @@ typedef struct xpu_extent {
     xpu_dim capacity; /* id 0: the value has no extent */
     int has_gaps;     /* there are several runs, each with room behind it */
     int is_appended;  /* made by a concat, whose first operand is there already */
+    xpu_value whole;  /* choose/joins.h: the concat's result whose pixels have these channels, from `first` on */
+    int64_t first;
 } xpu_extent;
 /* NULL: none. */
 const xpu_extent *xpu_extent_of(const xpu_codegen *cg, xpu_value value);

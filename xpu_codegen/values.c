@@ -141,8 +141,21 @@ static int is_made_in_place(xpu_codegen *cg, xpu_value x, xpu_value y) {
     return find_concats(cg, root, &concat) == 1;
 }
 
+int xpu_is_among_channels(const xpu_codegen *cg, xpu_value x, xpu_value y) {
+    const xpu_extent *extent = xpu_extent_of(cg, x);
+    return extent && extent->whole.id && extent->whole.id == y.id;
+}
+
+static int has_all_channels(const xpu_codegen *cg, xpu_node concat) {
+    const xpu_value y = xpu_node_output(cg->graph, concat, 0);
+    for (uint32_t i = 0; i < xpu_node_at(cg->graph, concat)->input_count; i++)
+        if (!xpu_is_among_channels(cg, xpu_node_input(cg->graph, concat, i), y)) return 0;
+    return 1;
+}
+
 int xpu_is_joined(xpu_codegen *cg, xpu_node node) {
     if (!xpu_node_is(cg->graph, node, XPU_OP_CONCAT) || xpu_on_host(cg, node) || xpu_is_foreign(cg, node)) return 0;
+    if (has_all_channels(cg, node)) return 1;
     const xpu_value y = xpu_node_output(cg->graph, node, 0);
     if (xpu_dtype_bytes(xpu_value_at(cg->graph, y)->dtype) < 4 || xpu_extent_of(cg, y)) return 0;
     if (xpu_value_leaves_program(cg, y)) return 0;
@@ -158,6 +171,11 @@ int xpu_is_joined(xpu_codegen *cg, xpu_node node) {
 xpu_value xpu_joined_whole(xpu_codegen *cg, xpu_value value, xpu_dim *offset) {
     xpu_node concat;
     const xpu_value none = {0}, root = xpu_value_root(cg, value);
+    const xpu_extent *extent = xpu_extent_of(cg, root);
+    if (extent && extent->whole.id) {
+        if (offset) *offset = xpu_dim_of(cg, extent->first); /* channels are the innermost dim */
+        return extent->whole;
+    }
     if (find_concats(cg, root, &concat) != 1 || !xpu_is_joined(cg, concat)) return none;
     const xpu_value y = xpu_node_output(cg->graph, concat, 0);
     const int axis = (int)xpu_node_int(cg->graph, concat, XPU_ATTR_AXIS);

@@ -12,7 +12,10 @@ int xpu_value_leaves_program(const xpu_codegen *cg, xpu_value value);
 /* Whether a node makes no layer because its result is a run of the bytes of its operand, which some layer of the same
  * block makes, and stays inside the program: *offset, in elements, if not NULL. */
 int xpu_is_part(xpu_codegen *cg, xpu_node node, xpu_dim *offset);
-/* Whether a concat makes no layer: each operand is a run of the bytes of its result, and made there by a layer. */
+/* Whether operand x is made in the pixels of y, the result of a concat along channels (choose/joins.h). */
+int xpu_is_among_channels(const xpu_codegen *cg, xpu_value x, xpu_value y);
+/* Whether a concat makes no layer: each operand is made in its result by a layer, as a run of its bytes or as channels
+ * of its pixels. */
 int xpu_is_joined(xpu_codegen *cg, xpu_node node);
 /* The result of such a concat that `value` is made in, and where (in elements, if not NULL); {0}: there is none. */
 xpu_value xpu_joined_whole(xpu_codegen *cg, xpu_value value, xpu_dim *offset);

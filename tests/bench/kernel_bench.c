@@ -26,7 +26,8 @@ typedef struct {
 
 #define SET_CONV(a, r, l, out)                                                                                         \
     do {                                                                                                               \
-        (a)->batch = 1, (a)->in_h = (a)->in_w = (l)->size, (a)->in_c = (l)->in_c, (a)->out_c = (l)->out_c;             \
+        (a)->batch = 1, (a)->in_h = (a)->in_w = (l)->size, (a)->in_c = (l)->in_c,                                      \
+        (a)->out_c = (a)->y_pixel = (l)->out_c;                                                                        \
         (a)->out_h = (a)->out_w = out, (a)->kernel_h = (a)->kernel_w = (l)->kernel, (a)->groups = (l)->groups;         \
         (a)->stride_h = (a)->stride_w = (l)->stride, (a)->dilation_h = (a)->dilation_w = 1;                            \
         (a)->pad_top = (a)->pad_left = (l)->kernel / 2;                                                                \
@@ -91,14 +92,16 @@ static void tensor(rig *r) {
 }
 
 static void pools(rig *r) {
-    struct xpu_pool_f32_args a = {.batch = 1, .in_h = 56, .in_w = 56, .in_c = 64, .out_h = 28, .out_w = 28};
+    struct xpu_pool_f32_args a = {
+        .batch = 1, .in_h = 56, .in_w = 56, .in_c = 64, .out_h = 28, .out_w = 28, .y_pixel = 64};
     rig_begin(r);
     a.kernel_h = a.kernel_w = 3, a.stride_h = a.stride_w = 2, a.dilation_h = a.dilation_w = 1;
     a.pad_top = a.pad_left = a.is_max = 1;
     a.x = floats(r, 56 * 56 * 64), a.y = floats(r, 28 * 28 * 64);
     rig_call(r, XPU_CALL_pool_f32, XPU_BODY_IDENTITY, &a, sizeof a);
     measure(r, "pool_f32 max 56x56 64, 3x3 by 2", 28 * 28 * 64 * 9);
-    a = (struct xpu_pool_f32_args){.batch = 1, .in_h = 7, .in_w = 7, .in_c = 512, .out_h = 1, .out_w = 1};
+    a = (struct xpu_pool_f32_args){
+        .batch = 1, .in_h = 7, .in_w = 7, .in_c = 512, .out_h = 1, .out_w = 1, .y_pixel = 512};
     rig_begin(r);
     a.kernel_h = a.kernel_w = 7, a.stride_h = a.stride_w = a.dilation_h = a.dilation_w = 1;
     a.x = floats(r, 7 * 7 * 512), a.y = floats(r, 512);

@@ -457,7 +457,7 @@ static void add_pool(rig *r, bench *b) {
                  a.stride_w, a.dilation_h, a.dilation_w, a.pad_top, a.pad_left, a.pad_bottom, a.pad_right,
                  include ? "pads count" : "pads do not count", by_columns ? ", by columns" : "");
     a.x = operand_place_image(r, b, &x);
-    a.y = operand_expect_image(r, b, &y);
+    a.y = operand_expect_pixels(r, b, &y, 1, &a.y_pixel);
     rig_call(r, XPU_CALL_pool_f32, 0, &a, sizeof a);
 }
 static void pool(void) {

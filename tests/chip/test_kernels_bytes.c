@@ -278,7 +278,7 @@ static void window_attrs(const geometry *g, xpu_attr *attrs) {
         SET_GEOMETRY(a, g);                                                                                            \
         (a)->x_unsigned = dtype == XPU_U8;                                                                             \
         (a)->x = operand_place_image(r, b, &x);                                                                        \
-        (a)->y = operand_expect_image(r, b, &y);                                                                       \
+        (a)->y = operand_expect_pixels(r, b, &y, 4, &(a)->y_pixel);                                                    \
     } while (0)
 
 static void add_max_pool(rig *r, bench *b) {
@@ -437,7 +437,7 @@ static uint32_t place_packed(rig *r, bench *b, const geometry *g, const product 
         (args)->x = operand_place_image(r, b, &(p)->x);                                                                \
         (args)->bias = (p)->has_bias ? operand_place(r, &(p)->bias) : 0;                                               \
         (args)->factors = operand_place(r, &(p)->factors);                                                             \
-        (args)->y = operand_expect_image(r, b, &(p)->y);                                                               \
+        (args)->y = operand_expect_pixels(r, b, &(p)->y, (g)->groups > 1 ? 4 : 1, &(args)->y_pixel);                   \
     } while (0)
 
 static void add_depthwise(rig *r, bench *b) {

@@ -183,7 +183,7 @@ static uint32_t expect_absmax(rig *r, const conv *v) {
         (args)->x = operand_place_image(r, b, &(v)->x);                                                                \
         (args)->bias = operand_place(r, (v)->end.has_bias ? &(v)->bias : NULL);                                        \
         (args)->branch = operand_place_image(r, b, (v)->end.has_branch ? &(v)->branch : NULL);                         \
-        (args)->y = operand_expect_image(r, b, &(v)->y);                                                               \
+        (args)->y = operand_expect_pixels(r, b, &(v)->y, 1, &(args)->y_pixel);                                         \
         (args)->batch = (int32_t)(v)->n, (args)->in_h = (int32_t)(v)->h, (args)->in_w = (int32_t)(v)->w;               \
         (args)->in_c = (int32_t)(v)->c, (args)->out_c = (int32_t)(v)->o, (args)->groups = (int32_t)(v)->groups;        \
         (args)->out_h = (int32_t)(v)->y.dims[2], (args)->out_w = (int32_t)(v)->y.dims[3];                              \

@@ -57,7 +57,7 @@ static void add_product(rig *r, bench *b) {
     a.stride_h = a.stride_w = a.dilation_h = a.dilation_w = a.groups = 1;
     a.in_h = a.out_h = draw_size(r, 100);
     a.in_c = draw_size(r, 150);
-    a.out_c = draw_size(r, 150);
+    a.out_c = a.y_pixel = draw_size(r, 150);
     a.w_int8 = (int32_t)draw(r, 0, 1);
     rig_describe(r, "product of %d x %d x %d x %d, weights of %s", a.batch, a.in_h, a.in_c, a.out_c,
                  own ? "each" : "all");

@@ -12,7 +12,9 @@ xpu_conv_shape xpu_image_shape(xpu_codegen *cg, xpu_value x, xpu_value y) {
                             .in_c = xpu_value_dim(cg, x, 1),
                             .out_h = rank == 4 ? xpu_value_dim(cg, y, 2) : one,
                             .out_w = xpu_value_dim(cg, y, rank - 1),
-                            .out_c = xpu_value_dim(cg, y, 1)};
+                            .out_c = xpu_value_dim(cg, y, 1),
+                            .x_pixel = xpu_value_extent(cg, x, 1),
+                            .y_pixel = xpu_value_extent(cg, y, 1)};
 }
 
 void xpu_set_window(xpu_conv_shape *shape, xpu_window window) {

@@ -9,6 +9,7 @@
 /* Geometry of a convolution, dims as expressions; of a matrix product by a constant too. */
 typedef struct {
     xpu_dim batch, in_h, in_w, in_c, out_h, out_w, out_c;
+    xpu_dim x_pixel, y_pixel; /* of images, elements from one pixel to the next: in_c, out_c or more; of others id 0 */
     int64_t kernel[2], stride[2], dilation[2], begin[2], end[2], groups;
     int own_weights; /* each image has weights of its own, which an earlier layer computed */
     int restored;    /* row_restore takes its rows while later ones are made */

@@ -56,6 +56,9 @@ uint32_t xpu_activation_buffer(xpu_codegen *cg, xpu_value value) {
                                  .level_count = 2,
                                  .alias_of = whole};
     if (of.id) buffer.alias_offset = xpu_dim_mul_const(&cg->graph->dims, offset, element);
+    if (of.id && xpu_has_gaps(cg, root)) /* to the whole's end: the channels of others between its own count */
+        buffer.bytes = xpu_dim_add(&cg->graph->dims, cg->program.buffers.items[whole].bytes,
+                                   xpu_dim_mul_const(&cg->graph->dims, buffer.alias_offset, -1));
     uint32_t index = add_buffer(cg, &buffer);
     cg->buffer_of[root.id] = (int32_t)index;
     return index;

@@ -35,7 +35,8 @@ static struct xpu_geometry_group geometry_of(const xpu_conv_shape *s) {
                                        .dilation_w = xpu_arg_number(s->dilation[1]),
                                        .pad_top = xpu_arg_number(s->begin[0]),
                                        .pad_left = xpu_arg_number(s->begin[1]),
-                                       .groups = xpu_arg_number(s->groups)};
+                                       .groups = xpu_arg_number(s->groups),
+                                       .y_pixel = xpu_arg_dim(s->y_pixel.id ? s->y_pixel : s->out_c)};
 }
 
 /* A clip whose limits are in the wrong order gives its higher limit: kernels get it as both, so that the lower one
@@ -168,7 +169,8 @@ static void set_steps(xpu_codegen *cg, struct xpu_tile_group *tile, const xpu_co
     xpu_dims *dims = &cg->graph->dims;
     const xpu_conv_shape loaded = xpu_loaded_shape(cg, s);
     const int64_t down = s->stride[0] / loaded.stride[0], right = s->stride[1] / loaded.stride[1];
-    const xpu_dim pixel = xpu_dim_mul_const(dims, s->in_c, bytes), row = xpu_dim_mul(dims, pixel, s->in_w);
+    const xpu_dim pixel = xpu_dim_mul_const(dims, s->x_pixel.id ? s->x_pixel : s->in_c, bytes),
+                  row = xpu_dim_mul(dims, pixel, s->in_w);
     tile->x_image = xpu_arg_dim(xpu_dim_mul(dims, row, s->in_h));
     tile->x_row = xpu_arg_dim(xpu_dim_mul_const(dims, row, down));
     tile->x_pixel = xpu_arg_dim(xpu_dim_mul_const(dims, pixel, right));

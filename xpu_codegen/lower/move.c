@@ -279,6 +279,10 @@ xpu_status xpu_lower_concat(xpu_codegen *cg, uint32_t layer, xpu_node node) {
             position = xpu_value_dim(cg, x, axis);
             continue;
         }
+        if (xpu_is_among_channels(cg, x, y)) { /* it is there already */
+            position = xpu_dim_add(dims, position, xpu_value_dim(cg, x, axis));
+            continue;
+        }
         xpu_value source;
         box b = operand_box(cg, x, layout_of(cg, y), to, &source);
         b.to_offset = xpu_dim_mul(dims, position, to[axis]);

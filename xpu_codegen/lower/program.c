@@ -3,6 +3,7 @@
 
 #include "core/passes/rewrite.h"
 #include "xpu_codegen/choose/extents.h"
+#include "xpu_codegen/choose/joins.h"
 #include "xpu_codegen/choose/precision_rules.h"
 #include "xpu_codegen/lower/bounds.h"
 #include "xpu_codegen/lower/buffers.h"
@@ -87,12 +88,13 @@ static xpu_status add_layer(xpu_codegen *cg, xpu_node node) {
 
 /* ---- what became of each tensor ---- */
 
-/* Of the nodes that make a joined concat's operands, in it: all are layers. */
+/* Of the nodes that make a joined concat's operands in it: layers, and such concats. */
 static int32_t last_layer_of_parts(xpu_codegen *cg, const xpu_node_info *concat) {
     int32_t last = -1;
     for (uint32_t i = 0; i < concat->input_count; i++) {
-        const xpu_value part = xpu_value_root(cg, concat->inputs[i]);
-        const int32_t layer = cg->layer_of[xpu_value_at(cg->graph, part)->node.id];
+        const xpu_node maker = xpu_value_at(cg->graph, xpu_value_root(cg, concat->inputs[i]))->node;
+        const int32_t layer =
+            xpu_is_joined(cg, maker) ? last_layer_of_parts(cg, xpu_node_at(cg->graph, maker)) : cg->layer_of[maker.id];
         if (layer > last) last = layer;
     }
     return last;
@@ -229,6 +231,7 @@ static xpu_status lower_all(xpu_codegen *cg) {
     xpu_status chosen = xpu_check_bounds(cg);
     if (chosen == XPU_OK) chosen = xpu_choose_extents(cg);
     if (chosen != XPU_OK) return chosen;
+    xpu_choose_joins(cg);
     start_program(cg);
     size_t errors = cg->diags->errors;
     xpu_status lowered = lower_block(cg, XPU_TOP_BLOCK);

@@ -44,6 +44,7 @@ static struct xpu_pool_group pool_of(xpu_codegen *cg, uint32_t layer, xpu_node n
     pool.dilation_w = xpu_arg_number(w->dilation[1]);
     pool.pad_top = xpu_arg_number(w->begin[0]);
     pool.pad_left = xpu_arg_number(w->begin[1]);
+    pool.y_pixel = xpu_arg_dim(s->y_pixel);
     return pool;
 }
 
@@ -78,7 +79,8 @@ static xpu_status lower_window_maximum(xpu_codegen *cg, uint32_t layer, xpu_node
                                                    .dilation_w = pool->dilation_w,
                                                    .pad_top = pool->pad_top,
                                                    .pad_left = pool->pad_left,
-                                                   .groups = pool->in_c}};
+                                                   .groups = pool->in_c,
+                                                   .y_pixel = pool->y_pixel}};
     call.w = call.bias = call.factors = xpu_arg_absent();
     call.op = xpu_arg_number(XPU_WINDOW_MAX);
     call.x_unsigned = xpu_arg_number(is_unsigned(cg, xpu_node_input(cg->graph, node, 0)));
@@ -158,7 +160,8 @@ static xpu_status lower_window_mean(xpu_codegen *cg, uint32_t layer, xpu_node no
     struct xpu_window_i8_call call = {.x = mean->x,
                                       .y = mean->y,
                                       .geometry = {mean->batch, one, width, mean->channels, one, one, mean->channels,
-                                                   one, width, one, one, one, one, none, none, mean->channels}};
+                                                   one, width, one, one, one, one, none, none, mean->channels,
+                                                   mean->channels}};
     call.w = call.bias = call.factors = xpu_arg_absent();
     call.op = xpu_arg_number(XPU_WINDOW_SUM);
     call.whole = xpu_arg_number(XPU_WINDOW_WHOLE);

@@ -5,10 +5,11 @@
 #include "memplan/report.h"
 #include "xpu_codegen/emit/toolchain.h"
 #include "xpu_runtime/program/largest_shape.h"
+#include "xpu_codegen/lower/buffers.h"
 #include "xpu_codegen/lower/layers.h"
 #include "xpu_codegen/pack/layer_cost.h"
 
-static const double MOST_CYCLES = 9e15; /* that a number in JSON holds exactly */
+static const double MOST_EXACT = 9e15; /* that a number in JSON holds */
 
 static void report_layer(xpu_codegen *cg, json_t *list, uint32_t index) {
     const xpu_program_layer *layer = &cg->program.layers.items[index];
@@ -21,7 +22,7 @@ static void report_layer(xpu_codegen *cg, json_t *list, uint32_t index) {
         xpu_json_set(cg->arena, item, "reason", json_string(xpu_escape_message(cg->arena, layer->reason, 400)));
     xpu_json_set(cg->arena, item, "macs", json_string(xpu_dim_text(&cg->graph->dims, layer->macs, cg->arena)));
     double cycles = xpu_layer_cycles(cg, index);
-    if (cycles > 0 && cycles < MOST_CYCLES)
+    if (cycles > 0 && cycles < MOST_EXACT)
         xpu_json_set(cg->arena, item, "modelled_cycles", json_integer((json_int_t)cycles));
     json_t *nodes = xpu_json_set(cg->arena, item, "nodes", json_array());
     if (!layer->node.id) return; /* copies of weights */
@@ -34,6 +35,40 @@ static void report_layer(xpu_codegen *cg, json_t *list, uint32_t index) {
         const char *name = cg->graph->origins.items[node->origins.items[i]].name;
         xpu_json_append(cg->arena, nodes, json_string(xpu_escape(cg->arena, name ? name : "", XPU_REPORTED_NAME)));
     }
+}
+
+static double bytes_of(xpu_codegen *cg, xpu_value value) {
+    return (double)xpu_dim_upper(cg, xpu_value_bytes(cg, value));
+}
+
+/* Whether a concat has to copy operand i. */
+static int is_copied(xpu_codegen *cg, xpu_node concat, uint32_t i) {
+    const xpu_value y = xpu_node_output(cg->graph, concat, 0);
+    const xpu_extent *extent = xpu_extent_of(cg, y);
+    if (cg->layer_of[concat.id] < 0 || (i == 0 && extent && extent->is_appended)) return 0;
+    return !xpu_is_among_channels(cg, xpu_node_input(cg->graph, concat, i), y);
+}
+
+/* What concats join and slices cut out on the chip, and what of it is copied, at the upper ends of dims. */
+static void report_joins(xpu_codegen *cg, json_t *top) {
+    double all = 0, copied = 0;
+    XPU_FOR_ALL_NODES(cg->graph, node) {
+        if (xpu_on_host(cg, node) || xpu_is_foreign(cg, node)) continue;
+        const int is_slice = xpu_node_is(cg->graph, node, XPU_OP_SLICE);
+        const double part = is_slice ? bytes_of(cg, xpu_node_output(cg->graph, node, 0)) : 0;
+        all += part;
+        if (is_slice && cg->layer_of[node.id] >= 0) copied += part;
+        if (!xpu_node_is(cg->graph, node, XPU_OP_CONCAT)) continue;
+        for (uint32_t i = 0; i < xpu_node_at(cg->graph, node)->input_count; i++) {
+            const double bytes = bytes_of(cg, xpu_node_input(cg->graph, node, i));
+            all += bytes;
+            copied += is_copied(cg, node, i) ? bytes : 0;
+        }
+    }
+    if (all >= MOST_EXACT) return;
+    json_t *joins = xpu_json_set(cg->arena, top, "joins", json_object());
+    xpu_json_set(cg->arena, joins, "bytes", json_integer((json_int_t)all));
+    xpu_json_set(cg->arena, joins, "copied_bytes", json_integer((json_int_t)copied));
 }
 
 static void report_memory(xpu_codegen *cg, json_t *top) {
@@ -65,6 +100,7 @@ void xpu_report_program(xpu_codegen *cg, void *report, int packed) {
         report_memory(cg, top);
     }
     xpu_json_set(cg->arena, top, "peak_rss_bytes", json_integer((json_int_t)xpu_peak_rss_bytes()));
+    report_joins(cg, top);
     json_t *layers = xpu_json_set(cg->arena, top, "layers", json_array());
     for (uint32_t i = 0; i < cg->program.layers.count; i++) report_layer(cg, layers, i);
 }

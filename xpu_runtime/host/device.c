@@ -38,7 +38,9 @@ uint32_t xpu_run_address_of(xpu_run *run, xpu_value value) {
 /* Moves a value's bytes in its physical order; runs of a value with room along an axis lie apart. */
 static int transfer(xpu_run *run, const xpu_program_value *placed, const xpu_tensor *shape, void *bytes, int is_write) {
     uint64_t rows = 1, places = 1, run_bytes = xpu_tensor_bytes(shape);
-    for (int i = 0; placed->extent.id && i < placed->axis; i++) rows *= (uint64_t)shape->dims[i];
+    const int is_image = xpu_value_at(run->graph, placed->value)->layout == XPU_LAYOUT_CHANNEL_LAST;
+    for (int i = 0; placed->extent.id && i < (is_image ? shape->rank : placed->axis); i++)
+        if (i != placed->axis) rows *= (uint64_t)shape->dims[i];
     if (placed->extent.id && shape->dims[placed->axis]) places = (uint64_t)shape->dims[placed->axis];
     if (!run_bytes) rows = 0;
     if (rows) run_bytes /= rows;

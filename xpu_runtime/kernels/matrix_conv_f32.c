@@ -2,11 +2,11 @@
 #include "xpu_runtime/kernels/matrix_rows.h"
 #include "xpu_runtime/kernels/window.h"
 
-/* Whether it is a product of a few rows by a matrix. */
+/* Whether it is a product of a few rows by a matrix, with rows side by side. */
 static int is_few_rows(const struct xpu_conv2d_f32_args *a) {
     return a->kernel_h == 1 && a->kernel_w == 1 && a->groups == 1 && a->out_w <= XPU_FEW_ROWS &&
            a->batch * a->out_h * a->out_w <= XPU_FEW_ROWS && a->in_h == a->out_h && a->in_w == a->out_w &&
-           a->pad_top == 0 && a->pad_left == 0;
+           a->pad_top == 0 && a->pad_left == 0 && a->y_pixel == a->out_c;
 }
 
 static __attribute__((noinline)) void few_rows(const struct xpu_conv2d_f32_args *a, uint32_t core, uint32_t cores) {

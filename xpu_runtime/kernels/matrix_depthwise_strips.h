@@ -600,7 +600,7 @@ ALWAYS_INLINE void run_strips(const struct strips *s, uint32_t first, uint32_t l
             compute_line(&line, &t);
             if (swish) hard_swish_pixels(line.out, t.channels, s->block, t.columns, s->most);
             uint32_t pixel = (t.image * (uint32_t)a->out_h + t.row + row) * (uint32_t)a->out_w + t.column;
-            stored[half] = xpu_store_2d(a->y + 4 * (pixel * (uint32_t)a->in_c + t.channel), 4 * a->in_c, line.out,
+            stored[half] = xpu_store_2d(a->y + 4 * (pixel * (uint32_t)a->y_pixel + t.channel), 4 * a->y_pixel, line.out,
                                         (int32_t)(4 * s->block), 4 * t.channels, t.columns);
         }
         base += (uint32_t)t.in_rows;

@@ -49,6 +49,7 @@ static void matmul_share(const void *args, uint32_t core, uint32_t cores) {
         .dilation_w = 1,
         .groups = 1,
         .x_image = (uint32_t)a.a_batch_stride,
+        .y_pixel = (uint32_t)a.n,
         .w_pitch = (uint32_t)a.n,
         .w_image = (uint32_t)a.b_batch_stride,
         .taps_together = 1,

@@ -75,7 +75,6 @@ struct work {
     struct results y;
     uint32_t scale, bias, params;
     uint32_t weights; /* of the image */
-    uint32_t tile_at; /* bytes from the result's first element to the tile's */
     uint32_t bank;
     int first_tile, has_weights;         /* has_weights: all are loaded */
     xpu_ticket loaded, computed, stored; /* of what was queued last */
@@ -121,15 +120,16 @@ static void load_input(struct work *k, const struct tile *t, int32_t first, int3
     xpu_desc_copy_set_dst_stride2(words, to * count);
 }
 
+/* Bytes from a tile's first element to the chunk's. */
 static uint32_t output_offset(const struct work *k, const struct chunk *c) {
-    return k->tile_at + k->format.sizes.result * (uint32_t)c->first_out;
+    return k->format.sizes.result * (uint32_t)c->first_out;
 }
 
 static void load_branch(struct work *k, const struct tile *t, const struct chunk *c) {
     uint32_t *words = ring_next(&rings[LOAD], k->load_branch, &k->loaded);
     flip(&k->branch);
     set_waits(words, k->branch.free[k->branch.now], k->after);
-    SET_ADDRESS(words, copy, src, k->args.branch + output_offset(k, c));
+    words[WORD_copy_src] += output_offset(k, c);
     SET_ADDRESS(words, copy, dst, k->branch.address[k->branch.now]);
     xpu_desc_copy_set_size1(words, (uint32_t)t->rows);
     xpu_desc_copy_set_size2(words, (uint32_t)t->columns);
@@ -244,7 +244,7 @@ static void queue_store(struct work *k, const struct chunk *c) {
     uint32_t *words = ring_next(&rings[STORE], k->store, &k->stored);
     xpu_desc_copy_set_wait0_value(words, k->computed.value);
     SET_ADDRESS(words, copy, src, results_at(k));
-    SET_ADDRESS(words, copy, dst, k->args.y + output_offset(k, c));
+    words[WORD_copy_dst] += output_offset(k, c);
     xpu_desc_copy_set_size3(words, (uint32_t)c->outs);
     k->y.free[k->y.now] = k->stored;
 }
@@ -270,7 +270,9 @@ static void enter_tile(struct work *k, int32_t image, int32_t oh, int32_t ow) {
     int32_t reach_h = (a->kernel_h - 1) * a->dilation_h + 1, reach_w = (a->kernel_w - 1) * a->dilation_w + 1;
     struct tile *t = &k->at.tile;
     *t = (struct tile){.image = image, .oh = oh, .ow = ow};
-    k->tile_at = k->format.sizes.result * (uint32_t)(((image * a->out_h + oh) * a->out_w + ow) * a->out_c);
+    const uint32_t at = k->format.sizes.result * (uint32_t)((image * a->out_h + oh) * a->out_w + ow);
+    SET_ADDRESS(k->store, copy, dst, a->y + at * (uint32_t)a->y_pixel);
+    SET_ADDRESS(k->load_branch, copy, src, a->branch + at * (uint32_t)a->out_c);
     t->rows = min_i32(a->tile_h, a->out_h - oh);
     t->columns = min_i32(a->tile_w, a->out_w - ow);
     input_range(oh, t->rows, a->stride_h, a->pad_top, reach_h, a->in_h, &t->ih, &t->in_rows, &t->top);
@@ -368,8 +370,8 @@ static void make_copies(struct work *k) {
     copy.src_type = copy.dst_type = f->y_type;
     copy.wait0 = XPU_COUNTER_TENSOR;
     copy.signal = XPU_COUNTER_STORE;
-    copy.dst_stride1 = copy.src_stride1;
-    copy.dst_stride2 = copy.src_stride2;
+    copy.dst_stride1 = result * a->out_w * a->y_pixel;
+    copy.dst_stride2 = result * a->y_pixel;
     copy.src_stride2 = result * k->columns;
     xpu_desc_copy_pack(k->store, &copy);
 }

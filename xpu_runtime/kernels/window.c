@@ -191,10 +191,10 @@ static int advance(const struct window *w, struct cursor *at) {
 
 /* ---- transfers ---- */
 
-/* Offset in floats of the task's first result in y and branch. */
-static uint32_t result_offset(const struct window *w, const struct window_task *t) {
+/* Offset in floats of the task's first result in y or branch, whose pixels are `pitch` floats apart. */
+static uint32_t result_offset(const struct window *w, const struct window_task *t, uint32_t pitch) {
     uint32_t pixel = (t->image * (uint32_t)w->out_h + t->row) * (uint32_t)w->out_w + t->first_pixel;
-    return pixel * (uint32_t)w->out_c + t->group * w->group_out + t->channel;
+    return pixel * pitch + t->group * w->group_out + t->channel;
 }
 
 /* The step's inputs: input pixels from `left` on, or where a step is one tap, only those that output pixels read. */
@@ -366,8 +366,8 @@ static xpu_ticket finish_task(const struct window *w, const struct cursor *at, x
     if (w->branch) xpu_wait(branch);
     apply_epilogue(acc, w->branch ? w->branch_lm : 0, t->pixels * w->block, &w->epilogue);
     if (w->y_absmax) findmax_rows(w->most, acc, w->block, t->channels, t->pixels);
-    return xpu_store_2d(w->y + 4 * result_offset(w, t), 4 * w->out_c, acc, (int32_t)(4 * w->block), 4 * t->channels,
-                        t->pixels);
+    return xpu_store_2d(w->y + 4 * result_offset(w, t, w->y_pixel), (int32_t)(4 * w->y_pixel), acc,
+                        (int32_t)(4 * w->block), 4 * t->channels, t->pixels);
 }
 
 static void run_tasks(const struct window *w, uint32_t first, uint32_t last) {
@@ -382,8 +382,9 @@ static void run_tasks(const struct window *w, uint32_t first, uint32_t last) {
         more = (uint32_t)advance(w, &next);
         if (more) loaded = load_step(w, &next, half ^ 1, ready);
         if (now.step.first && w->branch) {
-            branch = xpu_load_2d(w->branch_lm, (int32_t)(4 * w->block), w->branch + 4 * result_offset(w, &now.task),
-                                 4 * w->out_c, 4 * now.task.channels, now.task.pixels);
+            const uint32_t from = result_offset(w, &now.task, (uint32_t)w->out_c);
+            branch = xpu_load_2d(w->branch_lm, (int32_t)(4 * w->block), w->branch + 4 * from, 4 * w->out_c,
+                                 4 * now.task.channels, now.task.pixels);
         }
         xpu_wait(ready);
         uint32_t fresh = 0;

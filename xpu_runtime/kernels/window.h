@@ -36,6 +36,7 @@ struct window {
     /* Each output channel has an input channel of its own; else those of a group share the group's input channels. */
     uint32_t channelwise, groups;
     uint32_t x_image;          /* floats from one image of x to the next */
+    uint32_t y_pixel;          /* floats from one pixel of y to the next */
     uint32_t w_pitch, w_image; /* floats from one k of the weights to the next, from one image's weights to the next */
     uint32_t taps_together;    /* how many taps of a row `multiply` takes at most */
     uint32_t by_columns;       /* walks (kw, kh); the taps of a column are added up before acc gets their sum */
@@ -64,7 +65,7 @@ struct window {
     .out_h = (a)->out_h, .out_w = (a)->out_w, .kernel_h = (a)->kernel_h, .kernel_w = (a)->kernel_w,                    \
     .stride_h = (a)->stride_h, .stride_w = (a)->stride_w, .dilation_h = (a)->dilation_h,                               \
     .dilation_w = (a)->dilation_w, .pad_top = (a)->pad_top, .pad_left = (a)->pad_left, .groups = 1, .args = (a),       \
-    .x_image = (uint32_t)((a)->in_h * (a)->in_w * (a)->in_c)
+    .x_image = (uint32_t)((a)->in_h * (a)->in_w * (a)->in_c), .y_pixel = (uint32_t)(a)->y_pixel
 
 /* Runs the share of `core` of all tasks. */
 void window_run(struct window *w, uint32_t core, uint32_t cores);

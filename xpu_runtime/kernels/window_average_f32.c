@@ -179,8 +179,8 @@ int average_windows(const struct xpu_pool_f32_args *a, uint32_t core, uint32_t c
         xpu_wait(s.stored[half]);
         run_task(&s, &now, half);
         uint32_t pixel = (now.image * (uint32_t)a->out_h + now.row) * (uint32_t)a->out_w + now.pixel;
-        s.stored[half] = xpu_store_2d(a->y + 4 * (pixel * (uint32_t)a->in_c + now.channel), 4 * a->in_c, s.out[half],
-                                      (int32_t)(4 * s.block), 4 * now.channels, now.pixels);
+        s.stored[half] = xpu_store_2d(a->y + 4 * (pixel * (uint32_t)a->y_pixel + now.channel), 4 * a->y_pixel,
+                                      s.out[half], (int32_t)(4 * s.block), 4 * now.channels, now.pixels);
     }
     return 1;
 }

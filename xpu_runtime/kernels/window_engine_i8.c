@@ -100,7 +100,7 @@ static void queue_store(struct work *k, const struct cursor *at) {
     uint32_t *words = ring_next(&rings[STORE], k->store, &k->stored);
     set_waits(words, k->computed, no_ticket);
     SET_ADDRESS(words, copy, src, k->y.address[k->y.now]);
-    SET_ADDRESS(words, copy, dst, a->y + pixel * (uint32_t)a->in_c + (uint32_t)at->channel);
+    SET_ADDRESS(words, copy, dst, a->y + pixel * (uint32_t)a->y_pixel + (uint32_t)at->channel);
     k->y.free[k->y.now] = k->stored;
     ring_the_bell(&rings[STORE]);
 }
@@ -112,8 +112,9 @@ static void set_pixels(uint32_t *words, const struct work *k, const struct tile 
     const struct xpu_window_i8_args *a = &k->args;
     const int32_t rows = is_input ? t->in_rows : t->rows, columns = is_input ? t->in_columns : t->columns;
     const int32_t width = is_input ? a->in_w : a->out_w, row = columns * t->channels;
-    int32_t image1 = width * a->in_c, image2 = a->in_c, tile2 = t->channels;
-    if (t->channels < a->in_c) {
+    const int32_t pixel = is_input ? a->in_c : a->y_pixel;
+    int32_t image1 = width * pixel, image2 = pixel, tile2 = t->channels;
+    if (t->channels < pixel) {
         set_box(words, rows, columns, t->channels);
     } else { /* whole pixels, or whole rows */
         set_box(words, 1, columns == width ? 1 : rows, columns == width ? rows * row : row);

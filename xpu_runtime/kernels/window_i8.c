@@ -18,6 +18,7 @@ struct window_i8 {
     uint32_t x, y, w, bias, factors;
     int32_t batch, in_h, in_w, channels, out_h, out_w, kernel_h, kernel_w, stride_h, stride_w, dilation_h, dilation_w,
         pad_top, pad_left;
+    int32_t y_pixel; /* bytes from one pixel of y to the next, a multiple of 4 */
     int32_t x_unsigned, w_unsigned, x_zero, w_zero;
     const struct xpu_depthwise_i8_args *scheme; /* how sums become bytes; 0: the maximum is the result */
 
@@ -116,9 +117,9 @@ static struct task task_at(const struct window_i8 *w, uint32_t index) {
 
 /* ---- transfers ---- */
 
-static uint32_t pixel_address(const struct window_i8 *w, const struct task *t, uint32_t base, uint32_t row,
-                              uint32_t height, uint32_t column, uint32_t width) {
-    return base + ((t->image * height + row) * width + column) * (uint32_t)w->channels + t->channel;
+static uint32_t pixel_address(const struct task *t, uint32_t base, uint32_t row, uint32_t height, uint32_t column,
+                              int32_t width, int32_t pitch) {
+    return base + ((t->image * height + row) * (uint32_t)width + column) * (uint32_t)pitch + t->channel;
 }
 
 /* Rows that are whole in both places lie one behind the other: one transfer takes them all. */
@@ -128,8 +129,8 @@ static xpu_ticket load_task(const struct window_i8 *w, const struct task *t, uin
     if (rows == 0 || columns == 0) return ticket;
     if (w->tiles > 1) step = 1;
     for (uint32_t row = 0; row < rows; row += step) {
-        uint32_t from = pixel_address(w, t, w->x, (uint32_t)t->first + row, (uint32_t)w->in_h, (uint32_t)t->from,
-                                      (uint32_t)w->in_w);
+        uint32_t from = pixel_address(t, w->x, (uint32_t)t->first + row, (uint32_t)w->in_h, (uint32_t)t->from, w->in_w,
+                                      w->channels);
         ticket = xpu_load_2d(w->input[half] + row * w->in_columns * w->block, (int32_t)w->block, from, w->channels,
                              t->channels, step * columns);
     }
@@ -140,8 +141,8 @@ static xpu_ticket store_task(const struct window_i8 *w, const struct task *t, ui
     xpu_ticket ticket = {XPU_COUNTER_CALL, 0};
     uint32_t step = w->tiles > 1 ? 1 : t->rows;
     for (uint32_t row = 0; row < t->rows; row += step) {
-        uint32_t to = pixel_address(w, t, w->y, t->row + row, (uint32_t)w->out_h, t->column, (uint32_t)w->out_w);
-        ticket = xpu_store_2d(to, w->channels, w->out[half] + row * w->columns * w->block, (int32_t)w->block,
+        uint32_t to = pixel_address(t, w->y, t->row + row, (uint32_t)w->out_h, t->column, w->out_w, w->y_pixel);
+        ticket = xpu_store_2d(to, w->y_pixel, w->out[half] + row * w->columns * w->block, (int32_t)w->block,
                               t->channels, step * t->columns);
     }
     return ticket;
@@ -463,8 +464,8 @@ static void run(struct window_i8 *w, uint32_t core, uint32_t cores) {
     .x = (a).x, .y = (a).y, .batch = (a).batch, .in_h = (a).in_h, .in_w = (a).in_w, .channels = (a).in_c,              \
     .out_h = (a).out_h, .out_w = (a).out_w, .kernel_h = (a).kernel_h, .kernel_w = (a).kernel_w,                        \
     .stride_h = (a).stride_h, .stride_w = (a).stride_w, .dilation_h = (a).dilation_h, .dilation_w = (a).dilation_w,    \
-    .pad_top = (a).pad_top, .pad_left = (a).pad_left, .x_unsigned = (a).x_unsigned, .tile_c = (a).tile_c,              \
-    .tile_h = (a).tile_h, .tile_w = (a).tile_w
+    .pad_top = (a).pad_top, .pad_left = (a).pad_left, .y_pixel = (a).y_pixel, .x_unsigned = (a).x_unsigned,            \
+    .tile_c = (a).tile_c, .tile_h = (a).tile_h, .tile_w = (a).tile_w
 
 static void depthwise_share(const void *args, uint32_t core, uint32_t cores) {
     const struct xpu_depthwise_i8_args a = *(const struct xpu_depthwise_i8_args *)args;

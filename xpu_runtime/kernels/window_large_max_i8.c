@@ -58,7 +58,7 @@ static void begin_task(const struct pool *p, struct cursor *at) {
     int upright = heights > widths;
     at->channels = min_u32(VECTOR, channels - channel);
     at->from = a->x + ((image * (uint32_t)a->in_h + row) * in_w + column) * channels + channel;
-    at->to = a->y + pixel * channels + channel;
+    at->to = a->y + pixel * (uint32_t)a->y_pixel + channel;
     at->lines = min_u32(heights, widths);
     at->taps = upright ? heights : widths;
     at->line_pitch = upright ? right : down;

@@ -245,8 +245,9 @@ static int decode_placed(decoder *d, const XpuMeta__Placed *from) {
     }
     if (!dim_of(d, from->extent, &v.extent)) return 0;
     v.axis = (int)from->axis;
-    int has_axis =
-        info->kind != XPU_VALUE_CONST && info->layout == XPU_LAYOUT_LINEAR && from->axis < (uint32_t)info->rank;
+    const int is_channels = info->layout == XPU_LAYOUT_CHANNEL_LAST && from->axis == 1;
+    const int has_axis = info->kind != XPU_VALUE_CONST && from->axis < (uint32_t)info->rank &&
+                         (info->layout == XPU_LAYOUT_LINEAR || is_channels);
     if (v.extent.id && !check(d, has_axis, "a value has room along no axis")) return 0;
     XPU_PUSH(d->arena, &d->program->values, v);
     return 1;

@@ -76,8 +76,8 @@ typedef struct {
     uint32_t buffer;
     xpu_dim offset;      /* bytes into the buffer; id 0: none */
     xpu_packing packing; /* constants; activations are LINEAR and follow the value's layout */
-    int axis;            /* of a row-major value that has room for `extent` places along it */
-    xpu_dim extent;      /* id 0: as many as it has */
+    int axis;       /* of a row-major value that has room for `extent` places along it, or 1 of a channel-last one */
+    xpu_dim extent; /* id 0: as many as it has */
 } xpu_program_value;
 
 /* Where a layer runs. */

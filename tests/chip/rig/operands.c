@@ -105,6 +105,20 @@ uint32_t operand_expect(rig *r, const xpu_tensor *tensor) {
     return expect(r, tensor->data, (uint32_t)xpu_tensor_bytes(tensor));
 }
 
+uint32_t operand_expect_pixels(rig *r, bench *b, const xpu_tensor *tensor, int32_t multiple, int32_t *pitch) {
+    const uint32_t element = (uint32_t)xpu_dtype_bytes(tensor->dtype), channels = (uint32_t)tensor->dims[1];
+    const int64_t more = random_range(r->random, 0, 1) ? multiple * random_range(r->random, 1, 40) : 0;
+    *pitch = (int32_t)channels + (int32_t)more;
+    const uint32_t pixel = channels * element, step = (uint32_t)*pitch * element;
+    const uint32_t pixels = (uint32_t)xpu_tensor_bytes(tensor) / pixel, span = (pixels - 1) * step + pixel;
+    const uint8_t *data = channel_last(b, tensor);
+    const uint32_t address = rig_place(r, NULL, span, 4);
+    for (uint32_t i = 0; i < pixels; i++) rig_expect(r, address + i * step, data + i * pixel, pixel);
+    r->last_address = address;
+    r->last_bytes = span;
+    return address;
+}
+
 static void run_case(rig *r, const rig_add *adds, int add_count, int calls) {
     BENCH_OPEN(b);
     rig_begin(r);

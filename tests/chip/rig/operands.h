@@ -29,6 +29,9 @@ uint32_t operand_place(rig *r, const xpu_tensor *tensor);
 /* Room for a result, which is expected to be `tensor` ([N,C,...], channel last on the device). */
 uint32_t operand_expect_image(rig *r, bench *b, const xpu_tensor *tensor);
 uint32_t operand_expect(rig *r, const xpu_tensor *tensor);
+/* Room for an image whose pixels are *pitch elements apart, its channels or a drawn number of times `multiple` more:
+ * what lies between them must stay. */
+uint32_t operand_expect_pixels(rig *r, bench *b, const xpu_tensor *tensor, int32_t multiple, int32_t *pitch);
 
 /* Random tiles of a convolution on the tensor engine that fit the accumulators, and SM from `sm` on. */
 typedef struct {
