@@ -236,13 +236,24 @@ static double depthwise_work(const xpu_codegen *cg, const xpu_conv_shape *s, con
     return xpu_depthwise_cycles(cg, s, prologue, out_h, out_w, size->out_h, size->out_w);
 }
 
+/* Of this work, what a core does twice where strips are fine: their first rows, which the strip before has, too, go
+ * through the chain in front of the window again. */
+static double done_twice(const xpu_codegen *cg, const xpu_conv_shape *s, const xpu_chain *prologue, double work) {
+    enum { BANDS = 16 }; /* that begin_early cuts an image into (kernels/matrix_depthwise_strips.h) */
+    if (!prologue) return 0;
+    const double rows = ceil((double)xpu_dim_upper(cg, s->out_h) / BANDS) * (double)s->stride[0];
+    const double shared = (double)(s->kernel[0] - s->stride[0]);
+    return shared > 0 ? work * shared / rows / cg->chip.cores : 0;
+}
+
 /* In thousandths, for size i of what the layer before makes; -1: the layer does not begin early. Rows come in steps of
  * a tile: few rows in few steps are there before the cores have begun, and finer strips cost more. */
-static int64_t late_share(const xpu_codegen *cg, const xpu_tiles *made, uint32_t i, double work) {
+static int64_t late_share(const xpu_codegen *cg, const xpu_tiles *made, uint32_t i, double work, double twice) {
     enum { LEAST_ROWS = 48, LEAST_STEPS = 6 };
     const int32_t rows = made->sizes.items[i].out_h, tile = made->items[i].tile_h;
     if (rows < LEAST_ROWS && (rows + tile - 1) / tile < LEAST_STEPS) return -1;
     const double cycles = made->items[i].cycles, cores = cg->chip.cores;
+    if (twice > cycles) return -1;
     double late = (work - (cores - 1) * cycles) / cores;
     return late > 0 ? (int64_t)(1000 * late / work) : 0;
 }
@@ -257,7 +268,8 @@ static xpu_arg_int begin_early(xpu_codegen *cg, uint32_t layer, xpu_node node, c
     const xpu_attr *steps = xpu_node_attr(cg->graph, node, XPU_ATTR_STEPS);
     const xpu_chain *prologue = steps ? steps->chain : NULL;
     for (uint32_t i = 0; i < made->sizes.count; i++) {
-        share.values[i] = late_share(cg, made, i, depthwise_work(cg, s, prologue, &made->sizes, i));
+        const double work = depthwise_work(cg, s, prologue, &made->sizes, i);
+        share.values[i] = late_share(cg, made, i, work, done_twice(cg, s, prologue, work));
         if (share.values[i] >= 0) cg->layers.items[layer].begins_early = 1;
     }
     xpu_set_by_size(cg, &made->sizes, &share, 1);
