@@ -72,7 +72,7 @@ static uint32_t worst_tie(xpu_arena *arena, const ties *left, const xpu_memplan_
         leave_out(&trial, xpu_copy(work, left->aliases, left->problem.alias_count * sizeof *left->aliases), taken[i]);
         xpu_memplan_try(work, &trial, choices, mode, 0, &without);
         const uint64_t now = without.failed ? UINT64_MAX : lost(&trial, &without);
-        trials->steps += without.steps + OF_A_BUFFER * trial.buffer_count;
+        trials->steps += without.steps + (uint64_t)OF_A_BUFFER * trial.buffer_count;
         trials->left--;
         if (now < *least || (now == *least && worst != XPU_MEMPLAN_NONE && taken[i] < worst)) {
             *least = now;
