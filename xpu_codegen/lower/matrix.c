@@ -236,14 +236,17 @@ static double depthwise_work(const xpu_codegen *cg, const xpu_conv_shape *s, con
     return xpu_depthwise_cycles(cg, s, prologue, out_h, out_w, size->out_h, size->out_w);
 }
 
-/* Of this work, what a core does twice where strips are fine: their first rows, which the strip before has, too, go
- * through the chain in front of the window again. */
-static double done_twice(const xpu_codegen *cg, const xpu_conv_shape *s, const xpu_chain *prologue, double work) {
+/* What a core does twice where strips are fine: their first rows, which the strip before has, too, go through the chain
+ * in front of the window again. */
+static double done_twice(const xpu_codegen *cg, const xpu_conv_shape *s, const xpu_chain *prologue,
+                         const xpu_size *size) {
     enum { BANDS = 16 }; /* that begin_early cuts an image into (kernels/matrix_depthwise_strips.h) */
     if (!prologue) return 0;
-    const double rows = ceil((double)xpu_dim_upper(cg, s->out_h) / BANDS) * (double)s->stride[0];
+    const double rows = ceil((double)size->out_h / (double)s->stride[0] / BANDS) * (double)s->stride[0];
     const double shared = (double)(s->kernel[0] - s->stride[0]);
-    return shared > 0 ? work * shared / rows / cg->chip.cores : 0;
+    const double images = (double)xpu_dim_upper(cg, s->batch) * (double)xpu_dim_upper(cg, s->out_c);
+    const double chain = images * size->out_h * size->out_w * xpu_chain_vector_cycles(prologue) / 16;
+    return shared > 0 ? chain * shared / rows / cg->chip.cores : 0;
 }
 
 /* In thousandths, for size i of what the layer before makes; -1: the layer does not begin early. Rows come in steps of
@@ -269,7 +272,7 @@ static xpu_arg_int begin_early(xpu_codegen *cg, uint32_t layer, xpu_node node, c
     const xpu_chain *prologue = steps ? steps->chain : NULL;
     for (uint32_t i = 0; i < made->sizes.count; i++) {
         const double work = depthwise_work(cg, s, prologue, &made->sizes, i);
-        share.values[i] = late_share(cg, made, i, work, done_twice(cg, s, prologue, work));
+        share.values[i] = late_share(cg, made, i, work, done_twice(cg, s, prologue, &made->sizes.items[i]));
         if (share.values[i] >= 0) cg->layers.items[layer].begins_early = 1;
     }
     xpu_set_by_size(cg, &made->sizes, &share, 1);
