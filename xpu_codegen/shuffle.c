@@ -69,6 +69,7 @@ int xpu_find_shuffle(xpu_codegen *cg, xpu_node node, xpu_shuffle *shuffle) {
                      .transpose = transpose,
                      .join = reader_of(cg, transpose, XPU_OP_RESHAPE)};
     if (!s.split.id || !s.join.id || reader_of(cg, s.split, XPU_OP_TRANSPOSE).id != transpose.id) return 0;
+    if (reader_of(cg, s.join, XPU_OP_TRANSPOSE).id) return 0; /* it is the split of the transpose behind it */
     s.x = xpu_node_input(cg->graph, s.split, 0);
     s.y = xpu_node_output(cg->graph, s.join, 0);
     factors f;

@@ -362,6 +362,10 @@ static xpu_value pixels_of_channels(bench *b, xpu_value x) {
     static const int64_t perm[] = {0, 1, 4, 2, 5, 3};
     return reshaped(b, moved(b, reshaped(b, x, DIMS(1, 2, 2, 2, 6, 10)), perm, 6), DIMS(1, 2, 12, 20));
 }
+static xpu_value moved_again(bench *b, xpu_value x) { /* the second reshape is read by a transpose alone */
+    static const int64_t perm[] = {0, 2, 3, 1};
+    return moved(b, shuffled_channels(b, x), perm, 4);
+}
 static xpu_value over_other_dims(bench *b, xpu_value x) { /* pixels of two rows are one dim of the transpose */
     static const int64_t perm[] = {0, 2, 1};
     return reshaped(b, moved(b, reshaped(b, x, DIMS(1, 16, 30)), perm, 3), DIMS(1, 30, 4, 4));
@@ -383,6 +387,7 @@ static void shuffled_images(void) {
         uint32_t copies;
     } cases[] = {{"channels", shuffled_channels, 8, 2},
                  {"pixels of channels", pixels_of_channels, 2, 2},
+                 {"and moved again", moved_again, 6, 4},
                  {"over other dims", over_other_dims, 30, 4},
                  {"an output on the way", left_on_the_way, 8, 4}};
     for (volatile size_t i = 0; i < sizeof cases / sizeof *cases; i++) {

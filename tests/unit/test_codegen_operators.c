@@ -207,7 +207,11 @@ static value shuffle(model *m) {
     if (!draw(m, 0, 7)) output(m, (value){.name = between.name}); /* an output, too: each makes a layer */
     memcpy(y.dims + 1, to_joined + 1, 3 * sizeof *y.dims);
     node(m, "Reshape", &y, (const char *[]){between.name, int64s(m, to_joined, 4), NULL});
-    return y;
+    if (draw(m, 0, 2)) return y;
+    static const int64_t last[] = {0, 2, 3, 1}; /* the second reshape may begin another one */
+    value z = {.rank = 4, .free = y.free, .dims = {y.dims[0], y.dims[2], y.dims[3], y.dims[1]}};
+    xpu_onnx_ints(&m->onnx, node(m, "Transpose", &z, (const char *[]){y.name, NULL}), "perm", last, 4);
+    return z;
 }
 
 static value matmul(model *m) {

@@ -51,10 +51,12 @@ static void record_layers(xpu_codegen *cg, layer_lists *lists, xpu_arena *arena)
     for (uint32_t layer = 0, count = 1; layer < cg->layers.count; layer += count) {
         xpu_recorded_call calls[2];
         xpu_recorded recorded[2];
-        const uint32_t found = calls_from(cg, layer, word, arena, calls), left = XPU_MOST_LISTED_OF_ALL - places,
+        const uint32_t found = calls_from(cg, layer, word, arena, calls), used = places + XPU_LISTED_PARAMETERS,
+                       left = used < XPU_MOST_LISTED_OF_ALL ? XPU_MOST_LISTED_OF_ALL - used : 0,
                        room = left < XPU_MOST_LISTED ? left : XPU_MOST_LISTED;
-        const int made = found && !xpu_record_layers(calls, found, XPU_GM_BASE, cg->chip.array_columns, room, arena,
-                                                     &recording, recorded);
+        const int made =
+            found && room &&
+            !xpu_record_layers(calls, found, XPU_GM_BASE, cg->chip.array_columns, room, arena, &recording, recorded);
         count = found > 1 ? found : 1;
         for (uint32_t i = 0; i < count; i++) {
             const xpu_codegen_layer *item = &cg->layers.items[layer + i];

@@ -37,9 +37,10 @@ static uint32_t count_together(const xpu_run *run, uint32_t layer, const uint32_
                : 1;
 }
 
-/* The lists of `count` layers as their words in the plan table want them; these then say what the lists are. */
-static xpu_status write_layers(xpu_run *run, uint32_t layer, uint32_t count, uint32_t *words,
-                               xpu_recording *recording) {
+/* The lists of `count` layers as their words in the plan table want them; these then say what the lists are. *total:
+ * places of those before. */
+static xpu_status write_layers(xpu_run *run, uint32_t layer, uint32_t count, uint32_t *words, xpu_recording *recording,
+                               uint64_t *total) {
     struct xpu_engine_lists_args args[2];
     xpu_recorded_call calls[2];
     xpu_recorded recorded[2];
@@ -52,6 +53,9 @@ static xpu_status write_layers(xpu_run *run, uint32_t layer, uint32_t count, uin
     if (!why && count > 1 &&
         (args[1].lists != args[0].lists + places[0] * PLACE_BYTES || !xpu_is_recorded_with(&calls[1], &calls[0])))
         why = "they do not follow each other";
+    *total += all;
+    if (!why && *total > XPU_MOST_LISTED_OF_ALL) why = "the program's are longer than xpuc makes them";
+    if (!why && all > XPU_MOST_LISTED + XPU_LISTED_PARAMETERS) why = "they are longer than xpuc makes them";
     if (!why)
         why = xpu_record_layers(calls, count, args[0].lists, run->owner->chip.array_columns, (uint32_t)all, run->arena,
                                 recording, recorded);
@@ -72,9 +76,10 @@ xpu_status xpu_run_write_lists(xpu_run *run, uint32_t *words) {
     const xpu_program *p = run->program;
     xpu_recording recording = {.after = 0};
     xpu_status status = XPU_OK;
+    uint64_t total = 0;
     for (uint32_t i = 0, count = 1; i < p->layers.count && status == XPU_OK; i += count) {
         count = p->layers.items[i].lists ? count_together(run, i, words) : 1;
-        if (p->layers.items[i].lists) status = write_layers(run, i, count, words, &recording);
+        if (p->layers.items[i].lists) status = write_layers(run, i, count, words, &recording, &total);
     }
     return status;
 }

@@ -371,7 +371,7 @@ static int decode_plan(decoder *d) {
         }
         XPU_PUSH(d->arena, &d->program->plan, w);
     }
-    return ended(d, &list) && lists_exist(d);
+    return ended(d, &list);
 }
 
 static xpu_program_step step_of(const XpuMeta__Step *from, uint32_t index) {
@@ -504,7 +504,8 @@ xpu_program *xpu_metadata_decode(const xpu_blob *metadata, const xpu_blob *graph
             check(&d, d.program->stripped, "its section .xpu.graph is missing");
         }
         d.message = &program;
-        if (!*why && decode_layers(&d) && decode_plan(&d) && decode_steps(&d) && decode_states(&d)) decode_lists(&d);
+        if (!*why && decode_layers(&d) && decode_plan(&d) && decode_steps(&d) && lists_exist(&d) && decode_states(&d))
+            decode_lists(&d);
     }
     xpu_message_close(&program);
     return *why ? NULL : d.program;

@@ -75,9 +75,12 @@ xpu_ticket xpu_expect(uint32_t counter, uint32_t amount) {
 }
 
 uint32_t *xpu_record(uint32_t engine, const uint32_t *template) {
-    if (now.places == now.most) now.problem = "its lists are too long", now.places--;
-    descriptor *item = &now.items[now.places];
+    descriptor *item = &now.items[now.places]; /* there is one more than may be used */
     memcpy(item->words, template, sizeof item->words);
+    if (now.places == now.most) {
+        now.problem = "its lists are too long";
+        return item->words;
+    }
     now.engines[now.places++] = (uint8_t)engine;
     return item->words;
 }

@@ -15,6 +15,11 @@
 #include "xpu_runtime/include/generated/xpu_chip_regs.h"
 #include "xpu_runtime/include/xpu_kernel_args.h"
 
+/* Descriptors that the lists of one or two layers made together, and those of a program, may have: where there are
+ * more, each has more work, in which core 0 makes the next ones; and the places of parameters that come with the
+ * former. */
+enum { XPU_MOST_LISTED = 4096, XPU_MOST_LISTED_OF_ALL = 32768, XPU_LISTED_PARAMETERS = 2 };
+
 enum { XPU_RECORDED_COUNTERS = 9, XPU_LISTS_WORDS = sizeof(struct xpu_engine_lists_args) / sizeof(uint32_t) };
 
 /* Where the lists of a program stand before a layer. Begins as zeros. */
