@@ -1,5 +1,6 @@
 #include "tests/rtl/tensor/bench.h"
 
+#include <stdio.h>
 #include <string.h>
 
 #include "core/arith.h"
@@ -7,6 +8,7 @@
 #include "sim/func/func.h"
 #include "sim/func/memory.h"
 #include "sim/func/queues.h"
+#include "tests/gen/descriptors.h"
 
 uint32_t draw(bench *b, uint32_t bound) {
     b->random = b->random * 6364136223846793005u + 1442695040888963407u;
@@ -95,10 +97,10 @@ void draw_post(bench *b, xpu_desc_post *d, unsigned index) {
     d->branch_row_stride = (int32_t)(d->ow * (uint32_t)d->branch_pixel_stride + draw(b, 3) * bb);
 }
 
-int func_run(bench *b, unsigned engine, const uint32_t *words, unsigned count) {
+int func_run(bench *b, const uint32_t *words, unsigned count) {
     uint32_t list = XPU_GM_BASE;
     memcpy(host(b, list), words, (size_t)count * XPU_DESC_BYTES);
-    xpu_func_queue_push(b->func, engine, 0, list, count);
+    xpu_func_queue_push(b->func, b->engine, 0, list, count);
     xpu_func_engines_run(b->func);
     int cause = (int)b->func->fault.cause;
     b->fault_address = (uint32_t)b->func->fault.address;
@@ -122,4 +124,64 @@ unsigned differences(const bench *b, uint32_t from, uint32_t bytes, uint32_t *wh
 void copy_memory(const bench *b) {
     memcpy(rtl_memory(b->rtl, XPU_SM_BASE), host(b, XPU_SM_BASE), RTL_SM_BYTES);
     memcpy(rtl_memory(b->rtl, XPU_L3_BASE), host(b, XPU_L3_BASE), RTL_L3_BYTES);
+}
+
+static void describe_list(const bench *b, const uint32_t *words, unsigned count) {
+    for (unsigned i = 0; i < count; i++) b->describe(words + (size_t)i * XPU_DESC_WORDS, i);
+}
+
+int func_runs(bench *b, const uint32_t *words, unsigned count, uint32_t seed) {
+    if (func_run(b, words, count) == XPU_FAULT_NONE) return 1;
+    printf("seed %u: functional engine: %s\n", seed, b->func->reason);
+    describe_list(b, words, count);
+    b->failed++;
+    return 0;
+}
+
+void compare_list(bench *b, const uint32_t *words, unsigned count, uint32_t seed, uint32_t timing) {
+    uint32_t where = 0;
+    rtl_result r = rtl_run(b->rtl, words, count, timing);
+    unsigned wrong = differences(b, XPU_SM_BASE, RTL_SM_BYTES, &where);
+    if (!wrong) wrong = differences(b, XPU_L3_BASE, RTL_L3_BYTES, &where);
+    if (!r.fault && !r.hung && !wrong) {
+        b->passed++;
+        return;
+    }
+    printf("seed %u, timing %u: fault %d, %s, %u of %u descriptors, %u words differ, the first at 0x%x\n", seed, timing,
+           r.fault, r.hung ? "hung" : "not hung", r.done, count, wrong, where);
+    describe_list(b, words, count);
+    b->failed++;
+}
+
+void compare_fault(bench *b, uint32_t *words, const char *kind, const char *field, uint64_t value) {
+    set_field(words, kind, field, value);
+    int expected = func_run(b, words, 1);
+    rtl_result r = rtl_run(b->rtl, words, 1, 0);
+    int has_address = expected != XPU_FAULT_NONE && expected != XPU_FAULT_DESCRIPTOR;
+    int same_address = !has_address || r.fault_address == b->fault_address;
+    if (r.fault == expected && same_address && !r.hung && r.done == !expected) {
+        b->passed++;
+        return;
+    }
+    printf("%s.%s = %llu: fault %d at 0x%x, expected %d at 0x%x%s\n", kind, field, (unsigned long long)value, r.fault,
+           r.fault_address, expected, b->fault_address, r.hung ? ", hung" : "");
+    b->failed++;
+}
+
+int bench_open(bench *b, const xpu_chip *chip, unsigned engine, describe_fn *describe, xpu_diags *diags) {
+    *b = (bench){.engine = engine, .describe = describe};
+    xpu_diags_init(diags);
+    b->device = xpu_func_driver.create(chip, diags);
+    if (!b->device) return 0;
+    b->func = xpu_func_of(b->device);
+    b->rtl = rtl_create();
+    return 1;
+}
+
+int bench_close(bench *b, xpu_diags *diags) {
+    rtl_destroy(b->rtl);
+    xpu_func_driver.destroy(b->device);
+    xpu_diags_clear(diags);
+    printf("%u passed, %u failed\n", b->passed, b->failed);
+    return b->failed != 0;
 }

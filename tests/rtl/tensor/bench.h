@@ -32,6 +32,9 @@ enum {
     NOWHERE = 0x30000040
 };
 
+/* Prints descriptor i of a list that went wrong. */
+typedef void describe_fn(const uint32_t *words, unsigned i);
+
 typedef struct {
     xpurt_device *device;
     xpu_func *func;
@@ -39,7 +42,14 @@ typedef struct {
     uint64_t random;
     unsigned passed, failed;
     uint32_t fault_address;
+    unsigned engine;
+    describe_fn *describe;
 } bench;
+
+/* Both chips for an engine; 0 if the functional one cannot be had. bench_close prints the counts and returns the
+ * program's exit code. */
+int bench_open(bench *b, const xpu_chip *chip, unsigned engine, describe_fn *describe, xpu_diags *diags);
+int bench_close(bench *b, xpu_diags *diags);
 
 /* Bytes of an element type. */
 extern const unsigned type_size[5];
@@ -65,12 +75,21 @@ void draw_small(bench *b, uint32_t at, int quantised, float scale);
 void draw_post(bench *b, xpu_desc_post *d, unsigned index);
 
 /* Runs a list on the functional engine. Returns the cause of a fault; its address is in b->fault_address then. */
-int func_run(bench *b, unsigned engine, const uint32_t *words, unsigned count);
+int func_run(bench *b, const uint32_t *words, unsigned count);
 
 /* Words that differ other than in the bits of a NaN. */
 unsigned differences(const bench *b, uint32_t from, uint32_t bytes, uint32_t *where);
 
 /* The functional chip's SM and L3 to the RTL's. */
 void copy_memory(const bench *b);
+
+/* Runs a list that must have no fault on the functional engine. Returns whether it has none. */
+int func_runs(bench *b, const uint32_t *words, unsigned count, uint32_t seed);
+
+/* Runs the list on the RTL and compares memory with what the functional engine has left. */
+void compare_list(bench *b, const uint32_t *words, unsigned count, uint32_t seed, uint32_t timing);
+
+/* Sets one field of a legal descriptor: both engines must have the same fault then, or none. */
+void compare_fault(bench *b, uint32_t *words, const char *kind, const char *field, uint64_t value);
 
 #endif

@@ -163,30 +163,6 @@ static unsigned draw_list(bench *b, uint32_t *words) {
     return count;
 }
 
-/* Runs the list on the RTL and compares it with what the functional engine has left in memory. */
-static void compare_list(bench *b, const uint32_t *words, unsigned count, uint32_t seed, uint32_t timing) {
-    uint32_t where = 0;
-    rtl_result r = rtl_run(b->rtl, words, count, timing);
-    unsigned wrong = differences(b, XPU_SM_BASE, RTL_SM_BYTES, &where);
-    if (!wrong) wrong = differences(b, XPU_L3_BASE, RTL_L3_BYTES, &where);
-    if (!r.fault && !r.hung && !wrong) {
-        b->passed++;
-        return;
-    }
-    printf("seed %u, timing %u: fault %d, %s, %u of %u descriptors, %u words differ, the first at 0x%x\n", seed, timing,
-           r.fault, r.hung ? "hung" : "not hung", r.done, count, wrong, where);
-    for (unsigned i = 0; i < count; i++) describe(words + (size_t)i * XPU_DESC_WORDS, i);
-    b->failed++;
-}
-
-static int func_runs(bench *b, const uint32_t *words, unsigned count, uint32_t seed) {
-    if (func_run(b, XPU_ENGINE_TENSOR, words, count) == XPU_FAULT_NONE) return 1;
-    printf("seed %u: functional engine: %s\n", seed, b->func->reason);
-    for (unsigned i = 0; i < count; i++) describe(words + (size_t)i * XPU_DESC_WORDS, i);
-    b->failed++;
-    return 0;
-}
-
 /* A list of random descriptors; a third of all lists run without back-pressure. */
 static void one_list(bench *b, uint32_t seed) {
     uint32_t words[LIST * XPU_DESC_WORDS];
@@ -286,18 +262,7 @@ static void one_fault(bench *b, const illegal *c) {
         pack_tensor(words, &d, &p);
     else
         xpu_desc_post_pack(words, &p);
-    set_field(words, c->kind, c->field, c->value);
-    int expected = func_run(b, XPU_ENGINE_TENSOR, words, 1);
-    rtl_result r = rtl_run(b->rtl, words, 1, 0);
-    int has_address = expected != XPU_FAULT_NONE && expected != XPU_FAULT_DESCRIPTOR;
-    int same_address = !has_address || r.fault_address == b->fault_address;
-    if (r.fault == expected && same_address && !r.hung && r.done == !expected) {
-        b->passed++;
-        return;
-    }
-    printf("%s.%s = %llu: fault %d at 0x%x, expected %d at 0x%x%s\n", c->kind, c->field, (unsigned long long)c->value,
-           r.fault, r.fault_address, expected, b->fault_address, r.hung ? ", hung" : "");
-    b->failed++;
+    compare_fault(b, words, c->kind, c->field, c->value);
 }
 
 /* ---- ResNet-50 layer3.1, and layers that need the packing of taps or take several steps per row ---- */
@@ -363,7 +328,7 @@ static double run_layers(bench *b, uint32_t *words) {
         uint64_t steps;
         uint32_t where = 0;
         unsigned count = cut(&layers[i], words, &steps);
-        int cause = func_run(b, XPU_ENGINE_TENSOR, words, count);
+        int cause = func_run(b, words, count);
         rtl_result r = rtl_run(b->rtl, words, count, 0);
         unsigned wrong = differences(b, XPU_SM_BASE, RTL_SM_BYTES, &where);
         double share = (double)r.states[XPU_LOST_BUSY] / (double)r.cycles;
@@ -387,12 +352,8 @@ int main(int argc, char **argv) {
     unsigned lists = argc > 1 ? (unsigned)strtoul(argv[1], NULL, 0) : 300;
     uint32_t seed = argc > 2 ? (uint32_t)strtoul(argv[2], NULL, 0) : 1;
     xpu_diags diags;
-    bench b = {0};
-    xpu_diags_init(&diags);
-    b.device = xpu_func_driver.create(&chip, &diags);
-    if (!b.device) return 1;
-    b.func = xpu_func_of(b.device);
-    b.rtl = rtl_create();
+    bench b;
+    if (!bench_open(&b, &chip, XPU_ENGINE_TENSOR, describe, &diags)) return 1;
     printf("array %ux%u, %u lists from seed %u\n", CHIP_ROWS, CHIP_COLUMNS, lists, seed);
     for (unsigned i = 0; i < lists && b.failed < 3; i++) {
         b.random = seed + i;
@@ -406,9 +367,5 @@ int main(int argc, char **argv) {
     double bare = bare_ns_per_cycle(200000), busy = run_layers(&b, words), idle = rtl_idle(b.rtl, 300000);
     printf("host time per cycle: busy %.0f ns, idle %.1f ns, bare 32x32 array %.0f ns; ratio %.2f\n", busy, idle, bare,
            busy / bare);
-    rtl_destroy(b.rtl);
-    xpu_func_driver.destroy(b.device);
-    xpu_diags_clear(&diags);
-    printf("%u passed, %u failed\n", b.passed, b.failed);
-    return b.failed != 0;
+    return bench_close(&b, &diags);
 }
