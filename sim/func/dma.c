@@ -12,7 +12,9 @@ enum { CHUNK = 256 };
 typedef struct {
     uint32_t src_type, dst_type;
     unsigned src_bytes, dst_bytes;
-    float scale; /* multiplier of a conversion */
+    float scale; /* multiplier of a conversion, or divisor */
+    int divides;
+    xpu_row_limits limits; /* of one that divides */
     const xpu_rows *rows;
 } conversion;
 
@@ -46,7 +48,9 @@ typedef union {
 
 /* Dense elements, which do not overlap, aligned to their types. */
 static void convert(const void *src, void *dst, size_t n, const conversion *c) {
-    if (c->dst_type == XPU_TYPE_I16)
+    if (c->divides)
+        c->rows->quantise(src, n, c->scale, c->limits, dst);
+    else if (c->dst_type == XPU_TYPE_I16)
         c->rows->to_int16(src, n, c->scale, dst);
     else if (c->dst_type == XPU_TYPE_I8)
         c->rows->to_int8(src, n, c->scale, dst);
@@ -113,14 +117,35 @@ static void move_box(const xpu_func_job *job, xpu_func_box dst, xpu_func_box src
                     src.stride[3], dst.size[3], c);
 }
 
+/* scale_mode SCALE_DIVISOR. */
+static int read_divisor(const xpu_func_job *job, const xpu_desc_copy *d, conversion *c) {
+    int is_signed = d->dst_type == XPU_TYPE_I8;
+    if (d->src_type != XPU_TYPE_F32 || (!is_signed && d->dst_type != XPU_TYPE_U8))
+        return xpu_func_engine_fault(job, XPU_FAULT_DESCRIPTOR, job->address,
+                                     "scale_mode %u is from type 4 to 0 or 1, and not from %u to %u", d->scale_mode,
+                                     d->src_type, d->dst_type);
+    if (!(d->scale >= 0x1p-126f && d->scale < xa_inf()))
+        return xpu_func_engine_fault(job, XPU_FAULT_DESCRIPTOR, job->address,
+                                     "scale %g is no divisor: it is a positive normal number", (double)d->scale);
+    c->divides = 1;
+    c->limits = is_signed ? (xpu_row_limits){(int8_t)d->zero, INT8_MIN, INT8_MAX}
+                          : (xpu_row_limits){(int32_t)d->zero, 0, UINT8_MAX};
+    return 0;
+}
+
 /* The types and the scale of a copy. */
 static int read_conversion(const xpu_func_job *job, const xpu_desc_copy *d, conversion *c) {
-    *c = (conversion){d->src_type, d->dst_type,    xpu_func_type_bytes(d->src_type), xpu_func_type_bytes(d->dst_type),
-                      d->scale,    job->func->rows};
+    *c = (conversion){.src_type = d->src_type,
+                      .dst_type = d->dst_type,
+                      .src_bytes = xpu_func_type_bytes(d->src_type),
+                      .dst_bytes = xpu_func_type_bytes(d->dst_type),
+                      .scale = d->scale,
+                      .rows = job->func->rows};
     if (!c->src_bytes || !c->dst_bytes)
         return xpu_func_engine_fault(job, XPU_FAULT_DESCRIPTOR, job->address, "element types %u to %u do not exist",
                                      d->src_type, d->dst_type);
     if (d->src_type == d->dst_type) return 0;
+    if (d->scale_mode == XPU_SCALE_DIVISOR) return read_divisor(job, d, c);
     int narrows = d->src_type == XPU_TYPE_F32 && (d->dst_type == XPU_TYPE_I8 || d->dst_type == XPU_TYPE_I16);
     int widens = d->dst_type == XPU_TYPE_F32 && d->src_type != XPU_TYPE_U8;
     if (!narrows && !widens)
@@ -128,7 +153,7 @@ static int read_conversion(const xpu_func_job *job, const xpu_desc_copy *d, conv
                                      "there is no conversion from type %u to %u", d->src_type, d->dst_type);
     uint32_t integer = narrows ? d->dst_type : d->src_type;
     if (d->scale_mode == XPU_SCALE_IMMEDIATE) return 0;
-    if (d->scale_mode > XPU_SCALE_ABSMAX || (d->scale_mode == XPU_SCALE_ABSMAX && integer == XPU_TYPE_I32))
+    if (d->scale_mode == XPU_SCALE_ABSMAX && integer == XPU_TYPE_I32)
         return xpu_func_engine_fault(job, XPU_FAULT_DESCRIPTOR, job->address,
                                      "scale_mode %u is none of this conversion", d->scale_mode);
     const uint8_t *bytes = xpu_func_job_memory(job, "scale_address", d->scale_address, 4, 4, 0);

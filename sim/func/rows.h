@@ -26,6 +26,7 @@ typedef struct xpu_rows {
     /* xa_absmax_quantize, and x * scale of integers. */
     void (*to_int16)(const float *y, size_t n, float inverse, int16_t *q);
     void (*to_int8)(const float *y, size_t n, float inverse, int8_t *q);
+    void (*quantise)(const float *y, size_t n, float scale, xpu_row_limits limits, uint8_t *q); /* xa_quantize */
     void (*of_int32)(const int32_t *q, size_t n, float scale, float *y);
     void (*of_int16)(const int16_t *q, size_t n, float scale, float *y);
     void (*of_int8)(const int8_t *q, size_t n, float scale, float *y);

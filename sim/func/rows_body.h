@@ -49,6 +49,10 @@ static void to_int8(const float *y, size_t n, float inverse, int8_t *q) {
     for (size_t i = 0; i < n; i++) q[i] = (int8_t)xa_absmax_quantize(y[i], inverse, XA_I8_MAX);
 }
 
+static void quantise(const float *y, size_t n, float scale, xpu_row_limits limits, uint8_t *q) {
+    for (size_t i = 0; i < n; i++) q[i] = (uint8_t)xa_quantize(y[i], scale, limits.zero, limits.lo, limits.hi);
+}
+
 static void of_int32(const int32_t *q, size_t n, float scale, float *y) {
     for (size_t i = 0; i < n; i++) y[i] = xa_mul((float)q[i], scale);
 }
@@ -75,6 +79,6 @@ static void to_bytes(const int32_t *q, size_t n, uint8_t *bytes) {
     for (size_t i = 0; i < n; i++) bytes[i] = (uint8_t)q[i];
 }
 
-const xpu_rows ROWS = {from_int32, from_int48,    scale_row,  add_row,       multiply_row, clip_row,
-                       leaky_row,  canonical_row, absmax_row, to_int16,      to_int8,      of_int32,
-                       of_int16,   of_int8,       requantise, quantised_add, to_bytes};
+const xpu_rows ROWS = {from_int32, from_int48,    scale_row,  add_row,    multiply_row,  clip_row,
+                       leaky_row,  canonical_row, absmax_row, to_int16,   to_int8,       quantise,
+                       of_int32,   of_int16,      of_int8,    requantise, quantised_add, to_bytes};

@@ -4,7 +4,8 @@
 //   check    takes a descriptor, checks it, one dimension a cycle, joins dense dimensions: 6 cycles, beside the others
 //   source   asks for lines, one a cycle; a line that consecutive runs share is read once; indices and scale, too
 //   extract  a piece of a line (at most 64 bytes of one run) goes into the ring each cycle
-//   convert  16 elements a cycle, 3 stages, from the inner ring to the outer
+//   convert  16 elements a cycle, 3 stages, from the inner ring to the outer. By a divisor: the first bits of its
+//            inverse find k, and a second product says on which side of k + 1/2 the quotient is
 //   weave    where 2 to 8 planes become elements side by side: source takes 16 elements of each plane in turn, which go
 //            through the stages of convert, whether they are converted or not, into one of two blocks, and from there in
 //            the order of the target into the outer ring, 64 bytes a cycle
@@ -94,6 +95,9 @@ module xpu_dma #(
   logic [1:0]  p_target_size [8];
   logic [1:0]  p_scale_mode [8];  // of a conversion
   logic [7:0]  p_fill, p_gather, p_convert, p_widen, p_empty, p_wide; // wide: int16
+  logic [7:0]  p_divide, p_signed; // to bytes by a divisor: int8, else uint8
+  logic [9:0]  p_zero [8];        // its zero point
+  logic [13:0] p_inverse [8];     // floor(2^36 / the divisor's mantissa)
   logic [7:0]  p_weave, p_lanes; // lanes: goes through the stages of convert
   logic [3:0]  p_planes [8];
   logic [4:0]  p_tail [8];       // elements of a row's last run of a plane; the others have 16
@@ -248,14 +252,14 @@ module xpu_dma #(
     logic [31:0] stride, size, where;
     logic [63:0] a, b, keep, reach, product;
     logic [6:0]  bytes;
-    logic [63:0] scale, limit, value;
+    logic [63:0] scale, limit, value, inverse, low, zero;
     logic [63:0] packed_words [8];
     i = 0; j = 0; k = 0; z = 0; n = 0; first = 0; last = 0;
     moved = 0; busy = 0; more = 0; hit = 0; emit = 0; fresh = 0; slot = 0; dim = 0; from_size = 0;
     to_size = 0; cause = 0; shift = 0; low_bits = 0;
     position = 0; stride = 0; size = 0; where = 0; a = 0; b = 0; keep = 0; reach = 0; product = 0; bytes = 0;
     `FLOAT_ZERO
-    scale = 0; limit = 0; value = 0;
+    scale = 0; limit = 0; value = 0; inverse = 0; low = 0; zero = 0;
     if (rst) begin
       r_valid_i = 0; w_valid_i = 0; r_address_i = 0; w_address_i = 0;
       r_valid <= 0; w_valid <= 0; desc_ready <= 0; desc_done <= 0; work_q <= 1;
@@ -405,14 +409,23 @@ module xpu_dma #(
         // third stage: to integers where that is the target, into the outer ring
         if (m_two_count != 0) begin
           j = 32 + {27'd0, ro_write[7:3]};
+          if (p_divide[slot]) begin
+            low = p_signed[slot] ? 64'd0 - 64'd128 : 64'd0;
+            zero = {{54{p_zero[slot][9]}}, p_zero[slot]};
+            `LOOP(k, 16)
+              `FLOAT_QUOTIENT(value, m_two[k], scale)
+              value = value + zero;
+              `INT_CLAMP(value, value, low, low + 64'd255)
+              m_two[k] = value;
+            `ENDLOOP(k)
+          end else if (p_convert[slot] && !p_widen[slot]) begin
+            `LOOP(k, 16)
+              `FLOAT_TO_INT(value, m_two[k])
+              `INT_CLAMP(value, value, 64'd0 - limit, limit)
+              m_two[k] = value;
+            `ENDLOOP(k)
+          end
           if (p_weave[slot]) begin
-            if (p_convert[slot] && !p_widen[slot]) begin
-              `LOOP(k, 16)
-                `FLOAT_TO_INT(value, m_two[k])
-                `INT_CLAMP(value, value, 64'd0 - limit, limit)
-                m_two[k] = value;
-              `ENDLOOP(k)
-            end
             j = (v_fill ? 16 * PLANES : 0) + {28'd0, v_stored}; last = {28'd0, p_planes[slot]};
             `LOOP(k, 16) `SET(v_block[(j+k*last)&(32*PLANES-1)], m_two[k][31:0]); `ENDLOOP(k)
             v_stored = v_stored + 1;
@@ -422,31 +435,30 @@ module xpu_dma #(
             end
           end else if (p_widen[slot]) begin
             `LOOP(k, 8) `SET(ring[j+k], (m_two[2*k] & 64'hffffffff) | m_two[2*k+1] << 32); `ENDLOOP(k)
-          end else begin
-            `LOOP(k, 16)
-              `FLOAT_TO_INT(value, m_two[k])
-              `INT_CLAMP(value, value, 64'd0 - limit, limit)
-              m_two[k] = value;
+          end else if (p_wide[slot]) begin
+            `LOOP(k, 4)
+              `SET(ring[j+k], (m_two[4*k] & 64'hffff) | (m_two[4*k+1] & 64'hffff) << 16 |
+                          (m_two[4*k+2] & 64'hffff) << 32 | m_two[4*k+3] << 48);
             `ENDLOOP(k)
-            if (p_wide[slot]) begin
-              `LOOP(k, 4)
-                `SET(ring[j+k], (m_two[4*k] & 64'hffff) | (m_two[4*k+1] & 64'hffff) << 16 |
-                            (m_two[4*k+2] & 64'hffff) << 32 | m_two[4*k+3] << 48);
-              `ENDLOOP(k)
-            end else begin
-              `LOOP(k, 2)
-                a = 0;
-                for (i = 0; i < 8; i = i + 1) a = a | (m_two[8*k+i] & 64'hff) << (8 * i);
-                `SET(ring[j+k], a);
-              `ENDLOOP(k)
-            end
+          end else begin
+            `LOOP(k, 2)
+              a = 0;
+              for (i = 0; i < 8; i = i + 1) a = a | (m_two[8*k+i] & 64'hff) << (8 * i);
+              `SET(ring[j+k], a);
+            `ENDLOOP(k)
           end
           n = p_weave[slot] ? 0 : {27'd0, m_two_count} << p_target_size[slot];
           ro_write = ro_write + 8'(n); ro_level = ro_level + 9'(n); m_two_count = 0; moved = 1; busy = 1;
         end
-        // second stage: multiply
+        // second stage: multiply; where a divisor is, by the first bits of its inverse
         if (m_one_count != 0) begin
-          if (p_convert[slot]) begin
+          if (p_divide[slot]) begin
+            inverse = {50'd0, p_inverse[slot]};
+            `LOOP(k, 16)
+              `FLOAT_HALVES(value, m_one[k], scale, inverse)
+              m_two[k] = value;
+            `ENDLOOP(k)
+          end else if (p_convert[slot]) begin
             `LOOP(k, 16)
               `FLOAT_MUL(value, m_one[k], scale)
               m_two[k] = value;
@@ -533,10 +545,10 @@ module xpu_dma #(
         end
       end
 
-      // ---- Scale: fl(limit / absmax) or fl(absmax / limit), eight bits of the quotient per cycle ----
+      // ---- Scale: fl(limit / absmax), fl(absmax / limit) or a divisor's inverse, eight bits of the quotient per cycle
       if (q_step != 0) begin
         moved = 1; slot = q_slot;
-        limit = p_wide[slot] ? 64'hfffe00 : 64'hfe0000;
+        limit = p_divide[slot] ? 64'h800000 : p_wide[slot] ? 64'hfffe00 : 64'hfe0000;
         fb = p_wide[slot] ? 64'd141 : 64'd133;
         fa = {32'd0, q_value};
         if (q_step == 4'd10) begin
@@ -547,7 +559,7 @@ module xpu_dma #(
             q_number = limit << 40; q_by = fm[31:0]; q_exponent = fb + 64'd1173 - fe;
           end
           q_quotient = 0; q_rest = 0;
-          q_step = p_scale_mode[slot] == xpu_chip_pkg::SCALE_ABSMAX ? 4'd9 : 4'd0;
+          q_step = p_scale_mode[slot] >= xpu_chip_pkg::SCALE_ABSMAX ? 4'd9 : 4'd0;
           `SET(p_scale[slot], q_value); scaled[slot] = q_step == 4'd0;
         end else if (q_step != 4'd1) begin
           for (i = 0; i < 8; i = i + 1) begin
@@ -561,7 +573,9 @@ module xpu_dma #(
           fs = q_quotient | (q_rest != 0 ? 64'd1 : 64'd0); fe = q_exponent;
           `FLOAT_NORM(fs, fe)
           `FLOAT_PACK(fx, fs, fe)
-          if (p_widen[slot]) begin
+          if (p_divide[slot]) begin
+            `SET(p_inverse[slot], q_quotient[40:27]);
+          end else if (p_widen[slot]) begin
             if (q_value[30:23] == 8'd255) `SET(p_scale[slot], q_value == 32'hff800000 ? q_value : 32'h7fc00000);
             else `SET(p_scale[slot], {q_value[31], fx[30:0]});
           end else begin // at most the largest float; 0 for 0, negative numbers, inf and NaN
@@ -580,7 +594,11 @@ module xpu_dma #(
       slot = s_slot;
       if (s_state == S_RUN) begin
         // scale and indices go before data
-        if (s_ask_scale && !r_valid_i && k_count != READS[LINE_BITS:0] && !q_asked && q_step == 0) begin
+        if (s_ask_scale && p_divide[slot]) begin
+          if (!q_asked && q_step == 0) begin
+            q_value = p_scale[slot]; q_slot = slot; q_step = 4'd10; s_ask_scale = 0; moved = 1;
+          end
+        end else if (s_ask_scale && !r_valid_i && k_count != READS[LINE_BITS:0] && !q_asked && q_step == 0) begin
           r_valid_i = 1; r_address_i = {p_first[{2'd3, slot}][31:6], 6'd0};
           r_mask <= 64'd15 << p_first[{2'd3, slot}][5:0];
           q_odd = p_first[{2'd3, slot}][2]; q_word = p_first[{2'd3, slot}][5:3]; q_asked = 1; q_slot = slot;

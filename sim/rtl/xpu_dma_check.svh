@@ -17,6 +17,10 @@
           p_empty[slot] = c_size[0] == 0 || c_size[1] == 0 || c_size[2] == 0 || c_size[3] == 0;
           p_fill[slot] = c_fill; p_gather[slot] = c_gather && !p_empty[slot]; p_convert[slot] = c_convert;
           p_widen[slot] = c_widen;
+          p_divide[slot] = c_convert && c_desc.scale_mode == xpu_chip_pkg::SCALE_DIVISOR;
+          `SET(p_zero[slot], c_desc.dst_type == xpu_chip_pkg::TYPE_I8 ?
+                             {{2{c_desc.zero[7]}}, c_desc.zero} : {2'd0, c_desc.zero});
+          p_signed[slot] = c_desc.dst_type == xpu_chip_pkg::TYPE_I8;
           p_wide[slot] = (c_widen ? c_desc.src_type : c_desc.dst_type) == xpu_chip_pkg::TYPE_I16;
           from_size = log_bytes(c_desc.src_type); to_size = log_bytes(c_desc.dst_type);
           c_weave = !c_fill && !c_gather && !p_empty[slot] && c_size[2] > 1 && c_size[3] > 1 && c_size[3] <= PLANES &&
@@ -34,12 +38,15 @@
           // types and scale
           if (c_desc.dst_type > xpu_chip_pkg::TYPE_F32 || (!c_fill && c_desc.src_type > xpu_chip_pkg::TYPE_F32))
             cause = BAD;
-          else if (c_convert) begin
+          else if (p_divide[slot]) begin // a positive normal number divides
+            if (c_desc.src_type != xpu_chip_pkg::TYPE_F32 || c_desc.dst_type > xpu_chip_pkg::TYPE_U8 ||
+                c_desc.scale[31] || c_desc.scale[30:23] == 8'd0 || c_desc.scale[30:23] == 8'd255) cause = BAD;
+          end else if (c_convert) begin
             if (c_widen ? c_desc.src_type == xpu_chip_pkg::TYPE_U8 :
                 c_desc.src_type != xpu_chip_pkg::TYPE_F32 ||
                 (c_desc.dst_type != xpu_chip_pkg::TYPE_I8 && c_desc.dst_type != xpu_chip_pkg::TYPE_I16)) cause = BAD;
-            else if (c_desc.scale_mode == 2'd3 || (c_desc.scale_mode == xpu_chip_pkg::SCALE_ABSMAX &&
-                                                   c_desc.src_type == xpu_chip_pkg::TYPE_I32)) cause = BAD;
+            else if (c_desc.scale_mode == xpu_chip_pkg::SCALE_ABSMAX && c_desc.src_type == xpu_chip_pkg::TYPE_I32)
+              cause = BAD;
             else if (c_desc.scale_mode != xpu_chip_pkg::SCALE_IMMEDIATE) begin
               where = c_desc.scale_address;
               if (where[1:0] != 0) cause = MISALIGNED;
@@ -61,7 +68,7 @@
           if (!c_gather || p_empty[slot]) begin
             `SET(p_first[{2'd2, slot}], 32'hffffffff); `SET(p_last[{2'd2, slot}], 0);
           end
-          if (!c_convert || c_desc.scale_mode == xpu_chip_pkg::SCALE_IMMEDIATE) begin
+          if (!c_convert || p_divide[slot] || c_desc.scale_mode == xpu_chip_pkg::SCALE_IMMEDIATE) begin
             `SET(p_first[{2'd3, slot}], 32'hffffffff); `SET(p_last[{2'd3, slot}], 0);
           end
           for (i = 0; i < 2; i = i + 1) begin

@@ -140,6 +140,30 @@
     fs = fe >= 64'd158 ? 64'h7fffffff + fg : fs; \
     y = fg != 0 ? 64'd0 - fs : fs;
 
+// rne(fl(x / b)) of a positive normal b, within 512, in two steps with a product each. i = floor(2^36 / m) of b's
+// mantissa m. First: y = k << 32 | x, where |x| / b is between k and k + 11/8.
+`define FLOAT_HALVES(y, x, b, i) \
+    fa = x; fb = b; \
+    `FLOAT_OPEN(fa, fe, fm, fi) \
+    fd = fe - ((fb >> 23) & 64'd255) + 64'd1; fd = fd > 64'd9 ? 64'd9 : fd; \
+    fs = ((fm >> 12) & 64'hffffffff) * ((i) & 64'hffffffff); \
+    y = fa | ((fs >> (64'd25 - fd)) << 32);
+
+// Second: 2 |x| / b against n = 2k + 1, as integers m_x << fd against n * m_b. A float quotient is n, a tie, where they
+// differ by no more than half of the last place of n, ft. fd: the difference of exponents plus 1, where that is 0 to 9;
+// less makes 0, more a number outside of a byte, as NaN does.
+`define FLOAT_QUOTIENT(y, x, b) \
+    fa = x; fb = b; fk = fa >> 32; fa = fa & 64'hffffffff; \
+    `FLOAT_OPEN(fa, fe, fm, fi) \
+    fn = (fb & 64'h7fffff) | 64'h800000; fd = fe - ((fb >> 23) & 64'd255) + 64'd1; \
+    fg = (fa >> 31) & ~`FLOAT_NAN_FLAG(fa) & 64'd1; \
+    fj = fd >> 63; fi = fi | (`FLAG(fd > 64'd9) & ~fj); fh = fd > 64'd9 ? 64'd0 : fd; \
+    ft = fn >> (64'd24 - fh + `FLAG(fm < fn)); \
+    fs = (fn & 64'hffffffff) * (((fk << 1) | 64'd1) & 64'hffffffff) + (ft ^ (64'd0 - (fk & 64'd1))); \
+    fk = fk + `FLAG((fm << fh) > fs); \
+    fk = fj != 0 ? 64'd0 : fk; fk = fi != 0 ? 64'd512 : fk; \
+    y = fg != 0 ? 64'd0 - fk : fk;
+
 // y = min(max(v, lo), hi) of two's complement numbers of far less than 64 bits
 `define INT_CLAMP(y, v, lo, hi) \
     fa = (v) + 64'h4000000000000000; fb = (lo) + 64'h4000000000000000; fc = (hi) + 64'h4000000000000000; \

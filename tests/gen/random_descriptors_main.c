@@ -354,16 +354,21 @@ static uint32_t constant(generator *g, uint32_t offset) {
 
 /* Types and scale of a copy or gather. */
 static void draw_conversion(generator *g, xpu_desc_copy *d) {
-    static const uint8_t pairs[][2] = {{XPU_TYPE_F32, XPU_TYPE_I8},
-                                       {XPU_TYPE_F32, XPU_TYPE_I16},
-                                       {XPU_TYPE_I8, XPU_TYPE_F32},
-                                       {XPU_TYPE_I16, XPU_TYPE_F32},
-                                       {XPU_TYPE_I32, XPU_TYPE_F32}};
+    static const uint8_t pairs[][2] = {{XPU_TYPE_F32, XPU_TYPE_I8},  {XPU_TYPE_F32, XPU_TYPE_I16},
+                                       {XPU_TYPE_I8, XPU_TYPE_F32},  {XPU_TYPE_I16, XPU_TYPE_F32},
+                                       {XPU_TYPE_I32, XPU_TYPE_F32}, {XPU_TYPE_F32, XPU_TYPE_U8}};
     d->src_type = d->dst_type = draw(g, 5);
-    d->scale_mode = draw(g, 3), d->scale = 0.0f;
+    d->scale_mode = draw(g, 4), d->scale = 0.0f, d->zero = draw(g, 256);
     if (draw(g, 2)) return;
-    const uint8_t *pair = pairs[draw(g, 5)];
+    const uint8_t *pair = pairs[draw(g, 6)];
     d->src_type = pair[0], d->dst_type = pair[1];
+    const int narrows = d->src_type == XPU_TYPE_F32 && d->dst_type != XPU_TYPE_I16;
+    if (d->dst_type == XPU_TYPE_U8) d->scale_mode = XPU_SCALE_DIVISOR;
+    if (d->scale_mode == XPU_SCALE_DIVISOR && narrows) {
+        d->scale = (float)between(g, 1, 1000) / 64.0f;
+        return;
+    }
+    if (d->scale_mode == XPU_SCALE_DIVISOR) d->scale_mode = XPU_SCALE_IMMEDIATE;
     if (d->src_type == XPU_TYPE_I32 && d->scale_mode == XPU_SCALE_ABSMAX) d->scale_mode = XPU_SCALE_MEMORY;
     d->scale = (float)between(g, -1000, 1000) / 64.0f;
     d->scale_address = constant(g, d->scale_mode == XPU_SCALE_MEMORY ? FACTORS : ABSMAX) + 4 * draw(g, 16);

@@ -258,6 +258,7 @@ static void faults(void) {
         {"no such conversion", XPU_GM_BASE, XPU_SM_BASE, 2, 0, 2, 64, 255, XPU_FAULT_DESCRIPTOR},
         {"no such counter", XPU_GM_BASE, XPU_SM_BASE, 4, 4, 2, 64, 64, XPU_FAULT_DESCRIPTOR},
         {"too many", XPU_GM_BASE, XPU_SM_BASE, 4, 4, 0xffffffff, 0, 255, XPU_FAULT_DESCRIPTOR},
+        {"no multiplier to uint8", XPU_GM_BASE, XPU_SM_BASE, 4, 1, 2, 64, 255, XPU_FAULT_DESCRIPTOR},
     };
     fixture f;
     open_fixture(&f, seed);
@@ -289,6 +290,56 @@ static void faults(void) {
     close_fixture(&f);
 }
 
+/* scale_mode 3: levels, and what is refused. */
+static void divisors(void) {
+    static const struct {
+        uint32_t src_type, dst_type;
+        float scale;
+        int cause;
+    } cases[] = {{4, 1, 0.5f, XPU_FAULT_NONE},
+                 {4, 0, 0.5f, XPU_FAULT_NONE},
+                 {4, 2, 0.5f, XPU_FAULT_DESCRIPTOR},
+                 {0, 4, 0.5f, XPU_FAULT_DESCRIPTOR},
+                 {4, 1, 0.0f, XPU_FAULT_DESCRIPTOR},
+                 {4, 1, 0x1p-127f, XPU_FAULT_DESCRIPTOR},
+                 {4, 1, 0x1p-126f, XPU_FAULT_NONE},
+                 {4, 1, -0.5f, XPU_FAULT_DESCRIPTOR},
+                 {4, 1, INFINITY, XPU_FAULT_DESCRIPTOR},
+                 {4, 1, NAN, XPU_FAULT_DESCRIPTOR},
+                 {2, 2, 0.0f, XPU_FAULT_NONE}};
+    static const float x[] = {0.25f, 0.75f, -0.25f, -0.75f, -2.0f, 1000.0f, -1000.0f, NAN, INFINITY, -INFINITY, 1e-45f};
+    static const uint8_t unsigned_levels[] = {3, 5, 3, 1, 0, 255, 0, 255, 255, 0, 3};
+    static const int8_t signed_levels[] = {-3, -1, -3, -5, -7, 127, -128, 127, 127, -128, -3};
+    fixture f;
+    open_fixture(&f, seed);
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        xpu_desc_copy d = {ALONE,
+                           .src = XPU_GM_BASE,
+                           .dst = XPU_SM_BASE,
+                           .src_type = cases[i].src_type,
+                           .dst_type = cases[i].dst_type,
+                           .scale_mode = XPU_SCALE_DIVISOR,
+                           .scale = cases[i].scale,
+                           .zero = cases[i].dst_type == XPU_TYPE_U8 ? 3 : 0xfd,
+                           .size0 = 1,
+                           .size1 = 1,
+                           .size2 = 1,
+                           .size3 = 11,
+                           .src_stride3 = (int32_t)type_size[cases[i].src_type],
+                           .dst_stride3 = (int32_t)type_size[cases[i].dst_type]};
+        uint32_t words[XPU_DESC_WORDS];
+        memcpy(host(&f, XPU_GM_BASE), x, sizeof x);
+        xpu_desc_copy_pack(words, &d);
+        int cause = execute_words(&f, XPU_ENGINE_DMA0, words);
+        if (cause != cases[i].cause) printf("case %zu: %s (%s)\n", i, xpu_fault_text(cause), f.func->reason);
+        CU_ASSERT_EQUAL(cause, cases[i].cause);
+        if (cases[i].scale != 0.5f || cause) continue;
+        const void *levels = d.dst_type == XPU_TYPE_U8 ? (const void *)unsigned_levels : signed_levels;
+        CU_ASSERT_EQUAL(memcmp(levels, host(&f, XPU_SM_BASE), sizeof unsigned_levels), 0);
+    }
+    close_fixture(&f);
+}
+
 /* Waits, signals and bytes. */
 static void order(void) {
     fixture f;
@@ -317,4 +368,4 @@ static void order(void) {
 }
 
 XPU_TEST_MAIN("func dma", {"copies", copies}, {"gathers", gathers}, {"fills", fills}, {"faults", faults},
-              {"order", order})
+              {"divisors", divisors}, {"order", order})

@@ -17,7 +17,7 @@ package xpu_chip_pkg;
   localparam int unsigned WINDOW_TAPS = 9;  // taps of one output that the window engine multiplies in a cycle, of all its channels
   localparam int unsigned WINDOW_KERNEL = 7;  // rows and columns, at most, of the window engine's kernels
   localparam int unsigned POST_WORDS = 16;  // words of a post-processor parameter block
-  localparam int unsigned ABI_VERSION = 3;  // version of everything that this file fixes; part of the ABI hash
+  localparam int unsigned ABI_VERSION = 4;  // version of everything that this file fixes; part of the ABI hash
   localparam logic [31:0] REGS_BASE = 32'h02000000;  // registers; 32-bit accesses only, by cores only
   localparam logic [31:0] LM_BASE = 32'h10000000;  // local memory of the core that addresses it; not seen by engines
   localparam logic [31:0] LM_ALL_BASE = 32'h11000000;  // local memory of core i at + 0x100000 * i, as engines and other cores see it
@@ -83,6 +83,7 @@ package xpu_chip_pkg;
   localparam logic [1:0] SCALE_IMMEDIATE = 2'd0;  // scale_mode: multiply by the field scale
   localparam logic [1:0] SCALE_MEMORY = 2'd1;  // scale_mode: multiply by the float at scale_address, read when the descriptor starts
   localparam logic [1:0] SCALE_ABSMAX = 2'd2;  // scale_mode: the float at scale_address is an absmax; from float multiply by fl(Q/absmax), to float by fl(absmax/Q), where Q is 32767 for int16 and 127 for int8
+  localparam logic [1:0] SCALE_DIVISOR = 2'd3;  // scale_mode: float32 to int8 or uint8 as QuantizeLinear, clamp(rne(fl(x / scale)) + zero), all levels of the type
   localparam logic [1:0] OPERANDS_8X8 = 2'd0;  // mode: x and w 8 bits, accumulators 32 bits
   localparam logic [1:0] OPERANDS_16X8 = 2'd1;  // mode: x int16, w int8, accumulators 48 bits
   localparam logic [1:0] OPERANDS_16X16 = 2'd2;  // mode: x and w int16, accumulators 48 bits
@@ -182,11 +183,13 @@ package xpu_chip_pkg;
     logic [31:0] size2;
     logic [31:0] size1;
     logic [31:0] size0;
-    logic [21:0] reserved1;
+    logic [7:0] reserved1;
+    logic [7:0] zero;
+    logic [5:0] reserved2;
     logic [1:0] scale_mode;
     logic [3:0] dst_type;
     logic [3:0] src_type;
-    logic [7:0] reserved2;
+    logic [7:0] reserved3;
     logic [7:0] scale_address_hi;
     logic [7:0] dst_hi;
     logic [7:0] src_hi;
@@ -199,7 +202,7 @@ package xpu_chip_pkg;
     logic [7:0] wait1;
     logic [7:0] wait0;
     logic [15:0] layer;
-    logic [7:0] reserved3;
+    logic [7:0] reserved4;
     logic [7:0] opcode;
   } desc_copy_t;
 
@@ -252,7 +255,9 @@ package xpu_chip_pkg;
     logic [31:0] size2;
     logic [31:0] size1;
     logic [31:0] size0;
-    logic [19:0] reserved1;
+    logic [7:0] reserved1;
+    logic [7:0] zero;
+    logic [3:0] reserved2;
     logic [1:0] gather_dim;
     logic [1:0] scale_mode;
     logic [3:0] dst_type;
@@ -270,7 +275,7 @@ package xpu_chip_pkg;
     logic [7:0] wait1;
     logic [7:0] wait0;
     logic [15:0] layer;
-    logic [7:0] reserved2;
+    logic [7:0] reserved3;
     logic [7:0] opcode;
   } desc_gather_t;
 

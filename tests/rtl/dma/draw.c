@@ -105,7 +105,18 @@ static void put_types(uint64_t *random, xpu_desc_gather *d) {
                                         {XPU_TYPE_I32, XPU_TYPE_F32}, {XPU_TYPE_F32, XPU_TYPE_I16}};
     unsigned pair = draw(random, 6);
     d->src_type = pairs[pair][0], d->dst_type = pairs[pair][1];
+    if (pair > 5) d->scale_mode = XPU_SCALE_DIVISOR, d->zero = draw(random, 256);
     if (draw(random, 2)) d->src_type = d->dst_type = draw(random, 5);
+}
+
+float draw_divisor(uint64_t *random) {
+    uint32_t kind = draw(random, 16), bits = draw(random, 1u << 23) | (117 + draw(random, 16)) << 23;
+    float scale;
+    if (kind == 0) bits = draw(random, 0x7f000000) + 0x800000; /* any */
+    if (kind == 1) bits = 0x800000 + draw(random, 3 << 23);    /* quotients of subnormal numbers */
+    if (kind == 2) bits = (bits & 0x7f800000) + (draw(random, 8) + 0x7ffffc) % (1u << 23); /* about a power of two */
+    memcpy(&scale, &bits, 4);
+    return scale;
 }
 
 void draw_one(uint64_t *random, draw_descriptor *out, unsigned extra, int nans, uint8_t *(*at)(void *, uint32_t),
@@ -139,12 +150,15 @@ void draw_one(uint64_t *random, draw_descriptor *out, unsigned extra, int nans, 
     bits = draw_float(random, d.dst_type == XPU_TYPE_I16 ? 3000.0f : d.dst_type == XPU_TYPE_F32 ? 0.01f : 50.0f);
     if (!nans && d.dst_type == XPU_TYPE_F32) bits = finite(bits);
     memcpy(&d.scale, &bits, 4);
-    d.scale_mode = draw(random, d.src_type == XPU_TYPE_I32 ? 2 : 3);
+    if (d.scale_mode == XPU_SCALE_DIVISOR && d.src_type != d.dst_type)
+        d.scale = draw_divisor(random);
+    else
+        d.scale_mode = draw(random, d.src_type == XPU_TYPE_I32 ? 2 : 3);
     if (d.scale_mode == XPU_SCALE_ABSMAX) bits = draw_float(random, 100.0f) & (draw(random, 8) ? 0x7fffffff : ~0u);
     if (!nans && d.dst_type == XPU_TYPE_F32) bits = finite(bits);
     d.scale_address = space + 4 * draw(random, 32);
     memcpy(at(context, (uint32_t)d.scale_address), &bits, 4);
-    if (d.src_type != d.dst_type && d.scale_mode)
+    if (d.src_type != d.dst_type && d.scale_mode && d.scale_mode != XPU_SCALE_DIVISOR)
         ranges[DRAW_SCALE] = (draw_range){d.scale_address, d.scale_address + 3};
     /* indices: positions within the source box */
     count = size[d.gather_dim];

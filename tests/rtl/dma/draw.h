@@ -26,6 +26,9 @@ uint32_t draw(uint64_t *random, uint32_t bound);
 /* The bits of a float: mostly of moderate size, at times any pattern. */
 uint32_t draw_float(uint64_t *random, float size);
 
+/* A scale of QuantizeLinear: a positive normal number, mostly from 2^-10 to 2^6. */
+float draw_divisor(uint64_t *random);
+
 /* A valid descriptor of kind copy, fill or gather. Host addresses for its scale and indices come from `at`; it fills
  * them in. extra: below EXTRAS, a part of the space for indices and scales that is this descriptor's own. nans: scales
  * may be such that integers become NaNs, whose bits are not the same everywhere: for results that nobody reads. */

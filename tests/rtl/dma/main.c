@@ -1,9 +1,10 @@
 /*
  * The DMA engine's RTL against the functional engine and against a plain formula: lists of random descriptors under
- * random back-pressure; faults; then lists of several cores on two engines behind the queues and registers, with waits
- * and signals; cycles per 64 bytes, and host time per cycle beside the bare array's.
- *     dma [lists [first seed]]
+ * random back-pressure; faults; quotients about k + 1/2 against divisions; then lists of several cores on two engines
+ * behind the queues and registers, with waits and signals; cycles per 64 bytes, and host time per cycle beside the bare
+ * array's. dma [lists [first seed]]
  */
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -259,6 +260,56 @@ static void timings(bench *b, uint32_t seed) {
     }
 }
 
+/* ---- Quotients ---- */
+
+enum { QUOTIENTS = 16384, QUOTIENTS_AT = 0x80020000, LEVELS_AT = 0x20010000 };
+
+/* A number whose quotient by the scale is about k + 1/2, or any. */
+static uint32_t draw_dividend(uint64_t *random, float scale) {
+    uint32_t bits;
+    if (draw(random, 8) == 0) return draw_float(random, 300.0f);
+    float x = (float)(((double)draw(random, 300) + 0.5) * (double)scale);
+    memcpy(&bits, &x, 4);
+    return (bits + draw(random, 9) - 4) ^ draw(random, 2) << 31;
+}
+
+/* Copies that quantise, of 16384 numbers each and a scale of their own, against the division that they stand for. */
+static void quotients(bench *b, unsigned count, uint32_t seed) {
+    uint32_t words[XPU_DESC_WORDS];
+    uint64_t random = seed, ties = 0;
+    for (unsigned n = 0; n < count && b->failed < 3; n++) {
+        xpu_desc_copy d = {
+            .src = QUOTIENTS_AT, .dst = LEVELS_AT, .src_type = XPU_TYPE_F32, .dst_type = draw(&random, 2)};
+        d.wait0 = d.wait1 = d.signal = XPU_NO_COUNTER;
+        d.scale_mode = XPU_SCALE_DIVISOR, d.scale = draw_divisor(&random), d.zero = draw(&random, 256);
+        d.size0 = d.size1 = d.size2 = 1, d.size3 = QUOTIENTS, d.src_stride3 = 4, d.dst_stride3 = 1;
+        int zero = d.dst_type == XPU_TYPE_I8 ? (int8_t)d.zero : (int)d.zero, low = d.dst_type == XPU_TYPE_I8 ? -128 : 0;
+        uint32_t *dividends = (void *)rtl_memory(b->rtl, d.src), wrong = 0;
+        for (unsigned i = 0; i < QUOTIENTS; i++) dividends[i] = draw_dividend(&random, d.scale);
+        memcpy(host(b, (uint32_t)d.src), dividends, 4 * (size_t)QUOTIENTS);
+        xpu_desc_copy_pack(words, &d);
+        func_run(b, words, 1);
+        rtl_result r = rtl_run(b->rtl, words, 1, 0, 100);
+        const uint8_t *rtl_levels = rtl_memory(b->rtl, (uint32_t)d.dst), *func_levels = host(b, (uint32_t)d.dst);
+        for (unsigned i = 0; i < QUOTIENTS; i++) {
+            float x;
+            memcpy(&x, &dividends[i], 4);
+            float quotient = x / d.scale;
+            double level = nearbyint((double)quotient) + zero;
+            int is_tie = fabsf(quotient) < 512 && fabsf(quotient - truncf(quotient)) == 0.5f;
+            level = isnan(level) || level > low + 255 ? low + 255 : level < low ? low : level;
+            ties += (unsigned)is_tie;
+            if (rtl_levels[i] == (uint8_t)(int)level && func_levels[i] == (uint8_t)(int)level) continue;
+            if (wrong++ == 0)
+                printf("%a / %a + %d: %u on rtl, %u on func, expected %d\n", (double)x, (double)d.scale, zero,
+                       rtl_levels[i], func_levels[i], (uint8_t)(int)level);
+        }
+        wrong || r.fault || r.hung ? b->failed++ : b->passed++;
+    }
+    printf("%u quotients, %llu of them k + 1/2\n", count * QUOTIENTS, (unsigned long long)ties);
+    if (ties < count) b->failed++;
+}
+
 /* ---- Lists of several cores on two engines ---- */
 
 typedef struct {
@@ -396,6 +447,9 @@ static void list_faults(bench *b) {
                  {"wait1 254", LIST_AT + 8, 1, 0xfffffeff},
                  {"signal 100", LIST_AT, 1, 0x0164ffff},
                  {"bad types", LIST_AT, 7, 0x55},
+                 {"scale_mode 3 to int16", LIST_AT, 7, 0x324},
+                 {"scale_mode 3 with scale 0", LIST_AT, 7, 0x314},
+                 {"scale_mode 3 with equal types", LIST_AT, 7, 0x322},
                  {"misaligned", LIST_AT + 60, 4, 0x80001001},
                  {"outside", LIST_AT, 5, 0x30000000},
                  {"a list at nothing", 0x50000000, 0, 0},
@@ -506,6 +560,18 @@ static const measured measurements[] = {
      XPU_OPCODE_COPY,
      24576,
      2},
+    {"float32 to uint8 by a divisor, 16384 dense",
+     {BOX(1, 1, 1, 16384), FROM(0x80020000, 4, 0, 0, 0, 4), TO(0x20010000, 1, 0, 0, 0, 1), .scale = 0.02f,
+      .scale_mode = XPU_SCALE_DIVISOR, .zero = 114},
+     XPU_OPCODE_COPY,
+     16384,
+     2},
+    {"weaving 3 planes of 64 x 64, to uint8",
+     {BOX(1, 1, 4096, 3), FROM(0x80020000, 4, 0, 0, 4, 16384), TO(0x20010000, 1, 0, 0, 3, 1), .scale = 0.02f,
+      .scale_mode = XPU_SCALE_DIVISOR, .zero = 114},
+     XPU_OPCODE_COPY,
+     12288,
+     2},
     {"gather of 256 rows of 256 bytes",
      {BOX(1, 1, 256, 64), FROM(0x80020000, 4, 0, 0, 256, 4), TO(0x20010000, 4, 0, 0, 256, 4), .gather_dim = 2,
       .index = LIST_AT},
@@ -571,6 +637,7 @@ int main(int argc, char **argv) {
         b.random = seed + i;
         one_list(&b, seed + i);
     }
+    quotients(&b, lists / 8, seed);
     for (unsigned i = 0; i < 10 && b.failed < 3; i++) timings(&b, seed + i);
     for (unsigned i = 0; i < lists / 4 && b.failed < 3; i++) {
         b.random = seed + i;

@@ -51,6 +51,18 @@ static void convert(uint8_t *to, uint32_t to_type, const uint8_t *from, uint32_t
     memcpy(to, to_type == I16 ? (void *)&i16 : (void *)&i8, bytes_of[to_type]);
 }
 
+/* QuantizeLinear. */
+static void quantise(uint8_t *to, const uint32_t *words, const uint8_t *from) {
+    int is_signed = (words[WORD_TYPES] >> 4 & 15) == I8, low = is_signed ? -128 : 0;
+    uint8_t zero_byte = (uint8_t)(words[WORD_TYPES] >> 16);
+    int zero = is_signed ? (int8_t)zero_byte : zero_byte;
+    float x, scale;
+    memcpy(&x, from, 4);
+    memcpy(&scale, &words[WORD_SCALE], 4);
+    double level = nearbyint((double)(x / scale)) + zero;
+    *to = (uint8_t)(isnan(level) || level > low + 255 ? low + 255 : level < low ? low : (int)level);
+}
+
 void plain_execute(const uint32_t *words, plain_memory *at, void *context) {
     uint32_t kind = words[0] & 255, from_type = words[WORD_TYPES] & 15, to_type = words[WORD_TYPES] >> 4 & 15;
     uint32_t dim = words[WORD_TYPES] >> 10 & 3, position[4];
@@ -59,7 +71,8 @@ void plain_execute(const uint32_t *words, plain_memory *at, void *context) {
     if (!size[0] || !size[1] || !size[2] || !size[3]) return;
     int to_float = to_type == F32;
     float limit = (to_float ? from_type : to_type) == I16 ? 32767 : 127, m = 0;
-    if (kind != FILL && from_type != to_type) m = multiplier(words, at, context, limit, to_float);
+    int divides = kind != FILL && from_type != to_type && (words[WORD_TYPES] >> 8 & 3) == 3;
+    if (kind != FILL && from_type != to_type && !divides) m = multiplier(words, at, context, limit, to_float);
     unsigned order[4] = {0, 1, 2, 3}; /* a gather: the gathered dimension outermost */
     for (unsigned i = 0, next = 1; i < 4 && kind == GATHER; i++) order[i == dim ? 0 : next++] = i;
     for (position[order[0]] = 0; position[order[0]] < size[order[0]]; position[order[0]]++)
@@ -78,6 +91,8 @@ void plain_execute(const uint32_t *words, plain_memory *at, void *context) {
                     }
                     if (kind == FILL)
                         memcpy(at(context, to), &words[WORD_SCALE], bytes_of[to_type]);
+                    else if (divides)
+                        quantise(at(context, to), words, at(context, from));
                     else if (from_type == to_type)
                         memcpy(at(context, to), at(context, from), bytes_of[to_type]);
                     else

@@ -87,9 +87,9 @@ static unsigned all_blocks(rig *r, unsigned kind, uint32_t *list) {
 
 /* Moves within one block on either side: [a][b][c] elements, padded or dense. */
 static void draw_dma(rig *r, uint32_t *words, uint32_t src, uint32_t dst, unsigned phase, unsigned wait_value) {
-    static const uint32_t pairs[][2] = {{0, 0}, {2, 2}, {4, 4}, {1, 1}, {4, 2}, {4, 0}, {2, 4}, {0, 4}, {3, 4}};
+    static const uint32_t pairs[][2] = {{0, 0}, {2, 2}, {4, 4}, {1, 1}, {4, 2}, {4, 0}, {2, 4}, {0, 4}, {3, 4}, {4, 1}};
     static const unsigned sizes[] = {1, 1, 2, 4, 4};
-    const uint32_t *pair = pairs[draw(r, 9)];
+    const uint32_t *pair = pairs[draw(r, 10)];
     uint32_t s = sizes[pair[0]], d = sizes[pair[1]], c = 1 + draw(r, 60), b = 1 + draw(r, 3);
     uint32_t gap = draw(r, 3), wait = phase ? 10 : 255, signal = phase ? 11 : 10, kind = draw(r, 8);
     uint32_t row = c + gap, at = draw(r, 64);
@@ -121,6 +121,7 @@ static void draw_dma(rig *r, uint32_t *words, uint32_t src, uint32_t dst, unsign
                                         .wait1 = XPU_NO_COUNTER,
                                         .wait0_value = wait_value,
                                         .scale = 3.0f,
+                                        .scale_mode = pair[1] == XPU_TYPE_U8 ? XPU_SCALE_DIVISOR : 0,
                                         .gather_dim = 2,
                                         .index = XPU_GM_BASE + 0x200000 + 63 * BLOCK};
         xpu_desc_gather_pack(words, &gather);
@@ -130,7 +131,8 @@ static void draw_dma(rig *r, uint32_t *words, uint32_t src, uint32_t dst, unsign
                                     .wait1 = wait,
                                     .wait1_value = wait_value,
                                     .scale = 0.37f,
-                                    .scale_mode = draw(r, 2),
+                                    .zero = draw(r, 256),
+                                    .scale_mode = pair[1] == XPU_TYPE_U8 ? XPU_SCALE_DIVISOR : draw(r, 2),
                                     .scale_address = any_block(r, 0) + 4 * draw(r, 256)};
         xpu_desc_copy_pack(words, &copy);
     }

@@ -47,7 +47,7 @@ typedef struct {
     uint32_t index; /* the second of a gather's list */
 } base;
 
-static base bases[14];
+static base bases[16];
 static unsigned base_count;
 static uint64_t random_state;
 
@@ -99,9 +99,10 @@ static void add_dma(void) {
         uint32_t src_type, dst_type, scale_mode;
     } cases[] = {{"bytes", XPU_TYPE_I8, XPU_TYPE_I8, 0},
                  {"float32 to int16", XPU_TYPE_F32, XPU_TYPE_I16, XPU_SCALE_MEMORY},
-                 {"int16 to float32", XPU_TYPE_I16, XPU_TYPE_F32, XPU_SCALE_ABSMAX}};
+                 {"int16 to float32", XPU_TYPE_I16, XPU_TYPE_F32, XPU_SCALE_ABSMAX},
+                 {"float32 to uint8", XPU_TYPE_F32, XPU_TYPE_U8, XPU_SCALE_DIVISOR}};
     xpu_desc_nop_pack(add("nop", "on DMA1", XPU_ENGINE_DMA1, 0)->words[0], &(xpu_desc_nop){ONE_SIGNAL});
-    for (unsigned i = 0; i < 3; i++) {
+    for (unsigned i = 0; i < sizeof cases / sizeof *cases; i++) {
         base *copy = add("copy", cases[i].what, i & 1, 1);
         g.src_type = cases[i].src_type, g.dst_type = cases[i].dst_type, g.scale_mode = cases[i].scale_mode;
         for (unsigned n = 0; n < 2; n++) {
@@ -285,6 +286,7 @@ static unsigned values(const xpu_chip *chip, const xpu_desc_field *f, uint64_t n
     if (f->type == 'A') return addresses(chip, now, v);
     if (f->type == 'F') {
         for (; n < 3; n++) v[n] = bits((float)draw(1000) / 16.0f);
+        v[n++] = 0, v[n++] = 0x007fffff, v[n++] = 0x00800000, v[n++] = bits(-1.5f); /* divisors, and none */
         return n;
     }
     if (f->width <= 4) {

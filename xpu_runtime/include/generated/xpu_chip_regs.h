@@ -22,7 +22,7 @@
 #define XPU_WINDOW_TAPS 9u /* taps of one output that the window engine multiplies in a cycle, of all its channels */
 #define XPU_WINDOW_KERNEL 7u /* rows and columns, at most, of the window engine's kernels */
 #define XPU_POST_WORDS 16u /* words of a post-processor parameter block */
-#define XPU_ABI_VERSION 3u /* version of everything that this file fixes; part of the ABI hash */
+#define XPU_ABI_VERSION 4u /* version of everything that this file fixes; part of the ABI hash */
 
 /* memory map: XPU_NAME_BASE */
 #define XPU_REGS_BASE 0x02000000u /* registers; 32-bit accesses only, by cores only */
@@ -107,6 +107,7 @@
 #define XPU_SCALE_IMMEDIATE 0u /* scale_mode: multiply by the field scale */
 #define XPU_SCALE_MEMORY 1u /* scale_mode: multiply by the float at scale_address, read when the descriptor starts */
 #define XPU_SCALE_ABSMAX 2u /* scale_mode: the float at scale_address is an absmax; from float multiply by fl(Q/absmax), to float by fl(absmax/Q), where Q is 32767 for int16 and 127 for int8 */
+#define XPU_SCALE_DIVISOR 3u /* scale_mode: float32 to int8 or uint8 as QuantizeLinear, clamp(rne(fl(x / scale)) + zero), all levels of the type */
 #define XPU_OPERANDS_8X8 0u /* mode: x and w 8 bits, accumulators 32 bits */
 #define XPU_OPERANDS_16X8 1u /* mode: x int16, w int8, accumulators 48 bits */
 #define XPU_OPERANDS_16X16 2u /* mode: x and w int16, accumulators 48 bits */
@@ -274,11 +275,12 @@ typedef struct {
     uint64_t src; /* source address */
     uint32_t src_type; /* source element type; equal to dst_type: bytes are copied */
     uint32_t scale_mode; /* where the scale of a conversion comes from */
+    uint32_t zero; /* zero point of a conversion with scale_mode 3: the byte of an element of dst_type */
     int32_t src_stride0; /* bytes from one element to the next in dimension 0 of the source */
     int32_t src_stride1; /* the same in dimension 1 */
     int32_t src_stride2; /* the same in dimension 2 */
     int32_t src_stride3; /* the same in dimension 3 */
-    float scale; /* multiplier of a conversion with scale_mode 0 */
+    float scale; /* multiplier of a conversion with scale_mode 0; divisor with 3, a positive normal number */
     uint64_t scale_address; /* address of the multiplier or absmax with scale_mode 1, 2 */
     uint64_t dst; /* destination address */
     uint32_t dst_type; /* destination element type */
@@ -357,6 +359,12 @@ static inline uint32_t xpu_desc_copy_get_scale_mode(const uint32_t *words) {
 }
 static inline void xpu_desc_copy_set_scale_mode(uint32_t *words, uint32_t value) {
     xpu_desc_insert(&words[7], 8, 2, (uint32_t)value);
+}
+static inline uint32_t xpu_desc_copy_get_zero(const uint32_t *words) {
+    return xpu_desc_bits(words[7], 16, 8);
+}
+static inline void xpu_desc_copy_set_zero(uint32_t *words, uint32_t value) {
+    xpu_desc_insert(&words[7], 16, 8, (uint32_t)value);
 }
 static inline int32_t xpu_desc_copy_get_src_stride0(const uint32_t *words) {
     return xpu_desc_signed(words[12], 0, 32);
@@ -469,6 +477,7 @@ static inline void xpu_desc_copy_pack(uint32_t *words, const xpu_desc_copy *d) {
     xpu_desc_copy_set_src(words, d->src);
     xpu_desc_copy_set_src_type(words, d->src_type);
     xpu_desc_copy_set_scale_mode(words, d->scale_mode);
+    xpu_desc_copy_set_zero(words, d->zero);
     xpu_desc_copy_set_src_stride0(words, d->src_stride0);
     xpu_desc_copy_set_src_stride1(words, d->src_stride1);
     xpu_desc_copy_set_src_stride2(words, d->src_stride2);
@@ -499,6 +508,7 @@ static inline void xpu_desc_copy_unpack(const uint32_t *words, xpu_desc_copy *d)
     d->src = xpu_desc_copy_get_src(words);
     d->src_type = xpu_desc_copy_get_src_type(words);
     d->scale_mode = xpu_desc_copy_get_scale_mode(words);
+    d->zero = xpu_desc_copy_get_zero(words);
     d->src_stride0 = xpu_desc_copy_get_src_stride0(words);
     d->src_stride1 = xpu_desc_copy_get_src_stride1(words);
     d->src_stride2 = xpu_desc_copy_get_src_stride2(words);
@@ -712,11 +722,12 @@ typedef struct {
     uint64_t src; /* source address */
     uint32_t src_type; /* source element type; equal to dst_type: bytes are copied */
     uint32_t scale_mode; /* where the scale of a conversion comes from */
+    uint32_t zero; /* zero point of a conversion with scale_mode 3: the byte of an element of dst_type */
     int32_t src_stride0; /* bytes from one element to the next in dimension 0 of the source */
     int32_t src_stride1; /* the same in dimension 1 */
     int32_t src_stride2; /* the same in dimension 2 */
     int32_t src_stride3; /* the same in dimension 3 */
-    float scale; /* multiplier of a conversion with scale_mode 0 */
+    float scale; /* multiplier of a conversion with scale_mode 0; divisor with 3, a positive normal number */
     uint64_t scale_address; /* address of the multiplier or absmax with scale_mode 1, 2 */
     uint64_t dst; /* destination address */
     uint32_t dst_type; /* destination element type */
@@ -797,6 +808,12 @@ static inline uint32_t xpu_desc_gather_get_scale_mode(const uint32_t *words) {
 }
 static inline void xpu_desc_gather_set_scale_mode(uint32_t *words, uint32_t value) {
     xpu_desc_insert(&words[7], 8, 2, (uint32_t)value);
+}
+static inline uint32_t xpu_desc_gather_get_zero(const uint32_t *words) {
+    return xpu_desc_bits(words[7], 16, 8);
+}
+static inline void xpu_desc_gather_set_zero(uint32_t *words, uint32_t value) {
+    xpu_desc_insert(&words[7], 16, 8, (uint32_t)value);
 }
 static inline int32_t xpu_desc_gather_get_src_stride0(const uint32_t *words) {
     return xpu_desc_signed(words[12], 0, 32);
@@ -922,6 +939,7 @@ static inline void xpu_desc_gather_pack(uint32_t *words, const xpu_desc_gather *
     xpu_desc_gather_set_src(words, d->src);
     xpu_desc_gather_set_src_type(words, d->src_type);
     xpu_desc_gather_set_scale_mode(words, d->scale_mode);
+    xpu_desc_gather_set_zero(words, d->zero);
     xpu_desc_gather_set_src_stride0(words, d->src_stride0);
     xpu_desc_gather_set_src_stride1(words, d->src_stride1);
     xpu_desc_gather_set_src_stride2(words, d->src_stride2);
@@ -954,6 +972,7 @@ static inline void xpu_desc_gather_unpack(const uint32_t *words, xpu_desc_gather
     d->src = xpu_desc_gather_get_src(words);
     d->src_type = xpu_desc_gather_get_src_type(words);
     d->scale_mode = xpu_desc_gather_get_scale_mode(words);
+    d->zero = xpu_desc_gather_get_zero(words);
     d->src_stride0 = xpu_desc_gather_get_src_stride0(words);
     d->src_stride1 = xpu_desc_gather_get_src_stride1(words);
     d->src_stride2 = xpu_desc_gather_get_src_stride2(words);
