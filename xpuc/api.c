@@ -6,11 +6,18 @@
 #include <string.h>
 
 #include "base/temporary.h"
+#include "base/words.h"
 #include "xpuc/convert.h"
 #include "xpuc/pipeline.h"
 
 const char *xpuc_version(void) {
     return XPU_VERSION;
+}
+
+char *xpuc_words(const char *text, const char *interface) {
+    int is_python = interface && strcmp(interface, "python") == 0;
+    if (!text || !interface || (!is_python && strcmp(interface, "onnxruntime") != 0)) return NULL;
+    return xpu_words_of(text, is_python ? XPU_WORDS_PYTHON : XPU_WORDS_ONNXRUNTIME);
 }
 
 void xpuc_end_temporaries(void) {

@@ -135,22 +135,11 @@ class Stopped(Error):
 _CLASSES: Dict[int, Type[Error]] = {c.status: c for c in Error.__subclasses__()}
 
 
-_OPTION = re.compile(r"(?<![\w-])(?:xpuc )?--(shape|value|bound|state|precision-rules|precision|memory|chip)(?![\w-])"
-                     r"(?: ([^\s=:;,]+)=(\S+))?")
-_ARGUMENTS = {"shape": "shapes", "value": "values", "bound": "bounds", "state": "states", "memory": "memory_rules",
-              "precision-rules": "precision_rules"}
-
-
 def own_words(text: Any) -> Any:
-    """The libraries name options of the tools: here they are arguments."""
+    """The libraries name options of the tools: here they are arguments (base/words.def)."""
+    from . import _native  # which needs the exceptions above
 
-    def argument(found: Any) -> str:
-        name = _ARGUMENTS.get(found.group(1), found.group(1))
-        if found.group(2):
-            return '%s={"%s": "%s"}' % (name, found.group(2), found.group(3))
-        return str(name) if found.string[found.start() - 1:found.start()] == "'" else "the argument %s" % name
-
-    return _OPTION.sub(argument, text) if isinstance(text, str) else text
+    return _native.own_words(text) if isinstance(text, str) else text
 
 
 def problems_of(text: Optional[bytes]) -> Tuple[Problem, ...]:

@@ -104,6 +104,7 @@ _declare(xpuc, "xpuc_describe", c_int, c_char_p, POINTER(CompileOptions), POINTE
 _declare(xpuc, "xpuc_result_clear", None, POINTER(CompileResult))
 _declare(xpuc, "xpuc_error_clear", None, POINTER(Error))
 _declare(xpuc, "xpuc_version", c_char_p)
+_declare(xpuc, "xpuc_words", c_void_p, c_char_p, c_char_p)
 _declare(xpurt, "xpurt_open", c_void_p, c_char_p, POINTER(Error))
 _declare(xpurt, "xpurt_open_memory", c_void_p, c_char_p, c_size_t, c_char_p, POINTER(Error))
 _declare(xpurt, "xpurt_close", None, c_void_p)
@@ -149,6 +150,16 @@ def number(name: str, value: int, bits: int) -> int:
 def decode(text: Optional[bytes]) -> str:
     """A text of the libraries."""
     return os.fsdecode(text or b"")
+
+
+def own_words(text: str, interface: str = "python") -> str:
+    """A message in which options of the tools are named as `interface` calls them."""
+    taken = xpuc.xpuc_words(text.encode("utf-8", "surrogateescape"), interface.encode())
+    if not taken:
+        return text
+    own = ctypes.string_at(taken).decode("utf-8", "surrogateescape")
+    free(taken)
+    return own
 
 
 def string_list(texts: List[str]) -> Any:

@@ -45,6 +45,16 @@ def count_of(info):
     return count
 
 
+def texts_of_sources():
+    """The C strings of the libraries, those side by side as one, with a 7 where something is written into them."""
+    for folder in "base core frontend partition memplan convert xpu_codegen xpu_runtime/host xpu_runtime/program xpuc provider".split():
+        for path in set(glob.glob(folder + "/**/*.c", recursive=True)) - {"base/option.c", "base/manual.c"}:  # --help
+            with open(path, encoding="utf-8") as file:
+                source = re.sub(r"/\*.*?\*/", "", re.sub(r'"\s*(PRI\w+\s*)?"', "", file.read()), flags=re.S)
+            for text in re.findall(r'"((?:[^"\\\n]|\\.)*)"', source):
+                yield re.sub(r"%[-.*\d]*(?:ll|z)?[a-z]", "7", text)
+
+
 class Shared(unittest.TestCase):
     @classmethod
     def setUpClass(cls):
@@ -416,16 +426,29 @@ class Errors(Shared):
 
     def test_words(self):
         """Messages name arguments where those of the tools name options."""
-        for text, wanted in (("for code that fits: --shape x=1..16,1", 'for code that fits: shapes={"x": "1..16,1"}'),
-                             ("hint: xpuc --value", "hint: the argument values"), ("option '--chip'", "option 'chip'"),
-                             ("give --precision-rules", "give the argument precision_rules"), ("x--shape", "x--shape"),
-                             ("--shapely, --params=FILE", "--shapely, --params=FILE")):
-            self.assertEqual(own_words(text), wanted)
+        self.assertEqual(own_words("--shape x=1..16,1, --params=FILE; \udc80"),
+                         'shapes={"x": "1..16,1"}, params="FILE"; \udc80')  # tests/unit/test_words.c has the others
         program = xpu.compile("examples/digits/digits.onnx", shapes={"x": "N=1..4,1,16,16"})
         with self.assertRaises(xpu.UsageError) as caught:
             program.run({"x": images(5)}, device="ref")
         self.assertEqual(caught.exception.hint, "compile with a larger range: the argument shapes")
         self.assertIn("larger range: the argument shapes", str(caught.exception))
+
+    def test_all_words(self):
+        """Each text of the libraries' sources that names an option of the tools, in Python's words and in the provider's."""
+        seen = 0
+        for text in texts_of_sources():
+            options = re.findall(r"(?<![\w-])--[a-z][a-z-]*", text)
+            seen += bool(options)
+            for interface in ("python", "onnxruntime") if options and " " in text else ():
+                own = native.own_words(text, interface)
+                self.assertEqual(re.findall(r"(?<!xpuc )(?<!xpu-run )(?<!-convert )(?<!-validate )(?<![\w'-])--[a-z][a-z-]*", own), [], own)
+        self.assertGreater(seen, 100)
+        printed = subprocess.run([os.path.join(native.PREFIX, "bin", "xpuc"), "--help"], stdout=subprocess.PIPE).stdout
+        names = set(re.findall(r"^ +(?:-\w, )?--([a-z-]+)", printed.decode(), re.M)) - {"help", "quiet", "verbose", "version"}
+        self.assertGreater(len(names), 20)
+        for name in names:
+            self.assertNotEqual(own_words("(--%s)" % name), "(--%s)" % name)
 
     def test_members(self):
         with self.assertRaises(xpu.ModelError) as caught:
@@ -553,6 +576,22 @@ class Tensors(unittest.TestCase):
 
 class Layout(unittest.TestCase):
     """The structures of _native.py are those of the headers."""
+
+    def test_all_words(self):
+        """Each text of the libraries' sources that names an option of the tools, in Python's words and in the provider's."""
+        seen = 0
+        for text in texts_of_sources():
+            options = re.findall(r"(?<![\w-])--[a-z][a-z-]*", text)
+            seen += bool(options)
+            for interface in ("python", "onnxruntime") if options and " " in text else ():
+                own = native.own_words(text, interface)
+                self.assertEqual(re.findall(r"(?<!xpuc )(?<!xpu-run )(?<!-convert )(?<!-validate )(?<![\w'-])--[a-z][a-z-]*", own), [], own)
+        self.assertGreater(seen, 100)
+        printed = subprocess.run([os.path.join(native.PREFIX, "bin", "xpuc"), "--help"], stdout=subprocess.PIPE).stdout
+        names = set(re.findall(r"^ +(?:-\w, )?--([a-z-]+)", printed.decode(), re.M)) - {"help", "quiet", "verbose", "version"}
+        self.assertGreater(len(names), 20)
+        for name in names:
+            self.assertNotEqual(own_words("(--%s)" % name), "(--%s)" % name)
 
     def test_members(self):
         headers = ("xpuc/include/xpuc.h", "xpu_runtime/include/xpurt.h", "xpu_runtime/include/xpurt_rtl.h")

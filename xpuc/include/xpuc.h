@@ -60,8 +60,8 @@ typedef struct {
     unsigned clang_seconds;     /* clang and lld are ended after so long [600] */
     int (*stop)(void *context); /* asked now and then: not 0 ends the call with status 130 [nobody is asked] */
     void *stop_context;
-    int is_part; /* the model is a part of a network, and rules may be for another part: [rules-unused] is a warning
-                  * where it would be an error, and a note where it would be a warning */
+    int is_part; /* the model is a part of a network, and rules and bounds may be for another part: [rules-unused] and
+                  * [bound-option] are warnings where they would be errors, and notes where they would be warnings */
 } xpuc_options;
 
 /* Results in malloc'd memory; xpuc_result_clear frees them. */
@@ -103,6 +103,11 @@ XPUC_API int xpuc_convert(const char *path, const char *output, const xpuc_optio
 /* Ends the children of all calls that are running, and removes their temporary files and folders: for a signal handler
  * (it is async-signal-safe) that ends the process next. */
 XPUC_API void xpuc_end_temporaries(void);
+
+/* A message's text, which names options of the tools, in the words of another interface: "python" (arguments of the
+ * package xpu) or "onnxruntime" (options of the execution provider). malloc'd; NULL: memory ran out, or there is no
+ * such interface. */
+XPUC_API char *xpuc_words(const char *text, const char *interface);
 
 XPUC_API const char *xpuc_version(void);
 
