@@ -27,6 +27,7 @@ static int is_input(const xpu_graph *graph, const char *name) {
 void xpu_check_given_bounds(const xpu_input_reader *importer) {
     enum { SHOWN = 8, LONGEST = 100 };
     xpu_arena *scratch = importer->scratch;
+    const xpu_import_options *options = importer->options;
     const xpu_graph *graph = importer->graph;
     const xpu_dims *dims = &graph->dims;
     const char **names = XPU_NEW_ARRAY(scratch, const char *, dims->symbols.count + 1);
@@ -51,9 +52,10 @@ void xpu_check_given_bounds(const xpu_input_reader *importer) {
                               (long long)dims->bounds[i].most);
         else if (count)
             hint = "leave the option out, or name one of these";
-        xpu_error(importer->diags, XPU_EUSAGE, NULL, "bound-option", xpu_printf(scratch, "--bound %s", name),
-                  "no size that the run finds has this name",
-                  count ? xpu_printf(scratch, "they are %s", known.text) : "shapes decide all sizes of the model",
-                  hint);
+        xpu_diag_add(importer->diags, options->is_part ? XPU_SEVERITY_WARNING : XPU_SEVERITY_ERROR,
+                     options->is_part ? XPU_OK : XPU_EUSAGE, NULL, "bound-option",
+                     xpu_printf(scratch, "--bound %s", name), "no size that the run finds has this name",
+                     count ? xpu_printf(scratch, "they are %s", known.text) : "shapes decide all sizes of the model",
+                     hint);
     }
 }

@@ -52,6 +52,7 @@ typedef struct {
     uint32_t value_count;
     const xpu_bound_spec *bounds;
     uint32_t bound_count;
+    int is_part; /* the model is a part of a network: a bound may be for another part, and is warned of only */
     const xpu_open_dim *open;
     uint32_t open_count;
     struct xpu_graph **partial; /* NULL, or what takes the graph of a model that cannot be read, as far as it was */

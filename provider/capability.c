@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/json.h"
+#include "base/words.h"
 #include "provider/trial.h"
 
 enum { MAX_ROUNDS = 50 };
@@ -56,7 +57,7 @@ static void drop_poor(xpu_ep_trial *t) {
     }
     for (uint32_t n = 0; n < t->graph.node_count; n++) {
         uint32_t region = t->region_of[n];
-        if (region && why[region]) t->graph.nodes[n].why_not = why[region];
+        if (region && why[region]) t->graph.nodes[n].why_not = why[region], t->graph.nodes[n].hint = NULL;
         t->region_of[n] = numbers[region];
     }
     t->regions = kept;
@@ -75,6 +76,15 @@ static OrtStatus *find_regions(xpu_ep_trial *t) {
 
 /* ---- what is said of it ---- */
 
+/* The text, if there is one, with this provider's options where it names the tools'. */
+static void set_text(xpu_arena *arena, json_t *entry, const char *key, const char *text) {
+    if (!text) return;
+    char *own = xpu_words_of(xpu_escape_message(arena, text, 800), XPU_WORDS_ONNXRUNTIME);
+    json_t *made = own ? json_string(own) : NULL;
+    free(own);
+    xpu_json_set(arena, entry, key, made);
+}
+
 /* Each node with its region, or with the reason why it has none. */
 static OrtStatus *write_report(xpu_ep_trial *t) {
     xpu_arena *arena = t->graph.arena;
@@ -89,8 +99,9 @@ static OrtStatus *write_report(xpu_ep_trial *t) {
         xpu_json_set(arena, entry, "op", json_string(xpu_escape(arena, node->op, 100)));
         xpu_json_set(arena, entry, "region", t->region_of[n] ? json_integer(t->region_of[n]) : json_null());
         if (t->region_of[n]) xpu_json_set(arena, entry, "computes", json_boolean(t->computes[n]));
-        if (!t->region_of[n] && node->why_not)
-            xpu_json_set(arena, entry, "why", json_string(xpu_escape_message(arena, node->why_not, 400)));
+        if (t->region_of[n]) continue;
+        set_text(arena, entry, "why", node->why_not);
+        set_text(arena, entry, "hint", node->hint);
     }
     if (xpu_json_write(arena, top, t->ep->options.report, diags) == XPU_OK) return NULL;
     char text[2000] = "the report cannot be written";
@@ -137,6 +148,12 @@ static OrtStatus *claim_contexts(const question *q, xpu_ep_trial *t) {
         XPU_TRY(claim(q, &t->graph.nodes[n].node, 1));
         t->region_of[n] = ++t->regions;
         t->computes[n] = 1;
+    }
+    for (uint32_t n = 0; t->regions && n < t->graph.node_count; n++) {
+        xpu_ep_node *node = &t->graph.nodes[n];
+        node->why_not = strcmp(node->op, "EPContext") == 0
+                            ? "[provider-context] another provider made it"
+                            : "[provider-context] the model brings its programs: nothing is compiled";
     }
     return NULL;
 }
@@ -203,7 +220,10 @@ static OrtStatus *answer(void *context, xpu_arena *arena) {
     t.products = XPU_NEW_ARRAY(arena, uint8_t, t.graph.node_count);
     t.region_of = XPU_NEW_ARRAY(arena, uint32_t, t.graph.node_count);
     XPU_TRY(claim_contexts(q, &t));
-    if (t.regions) return q->ep->options.report ? write_report(&t) : NULL;
+    if (t.regions) {
+        log_all(&t);
+        return q->ep->options.report ? write_report(&t) : NULL;
+    }
     OrtStatus *wrong = xpu_ep_check_sizes(q->ep->factory->api, &q->ep->options, arena, q->graph);
     if (wrong) return refuse(q, &t.graph, wrong);
     memset(t.takes, 1, t.graph.node_count);

@@ -118,6 +118,7 @@ void xpu_ep_close_region(xpu_ep_region *region) {
         xpu_ep_close_instance(region->special);
         region->special = next;
     }
+    for (uint32_t i = 0; i < XPU_EP_FAILURES; i++) free(region->failures[i].text);
     for (int side = 0; side < 2; side++) {
         for (size_t i = 0; i < region->counts[side]; i++) free(region->names[side][i]);
         free(region->names[side]);
@@ -268,16 +269,20 @@ static OrtStatus *choose(const run *r, xpu_arena *arena, const xpu_ep_instance *
     *instance = region->general;
     XPU_TRY(read_inputs(r, arena, *instance, inputs));
     if (!xpurt_check_inputs(region->general->program, *inputs, region->general->input_count, error)) return NULL;
-    xpu_ep_instance *special = NULL;
+    const xpu_ep_instance *special = NULL;
+    const char *why = NULL;
     if (is_empty(*instance, *inputs, r->given->outputs)) {
         *instance = NULL;
         return NULL;
     }
     if (xpu_ep_wants_special(region, error, &with_values)) {
-        if (!with_values) special = xpu_ep_special(region, arena, *inputs, 0);
-        if (!special) special = xpu_ep_special(region, arena, *inputs, 1);
+        if (!with_values) XPU_TRY(xpu_ep_special(region, arena, *inputs, 0, &special, &why));
+        if (!special) XPU_TRY(xpu_ep_special(region, arena, *inputs, 1, &special, &why));
     }
-    if (!special) return xpu_ep_fail(region->ep->factory->api, ORT_EP_FAIL, error->text);
+    if (!special) {
+        return xpu_ep_fail(region->ep->factory->api, ORT_EP_FAIL,
+                           why ? xpu_printf(arena, "%s%s", error->text, why) : error->text);
+    }
     *instance = special;
     return read_inputs(r, arena, special, inputs);
 }

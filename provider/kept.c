@@ -13,21 +13,26 @@ enum { MAX_RULES = 64 << 20 };
 
 /* ---- options that a program is compiled with ---- */
 
-/* A file's content counts, not where it stands: its hash, a space, and its name. */
+/* A file's content counts, not where it stands, nor how its JSON is written: its hash, a space, and its name. */
 static const char *file_text(xpu_arena *arena, const char *path, xpu_diags *diags) {
     size_t size;
     const void *bytes = path ? xpu_file_read_all(arena, path, MAX_RULES, &size, diags) : NULL;
     if (!bytes) return NULL;
-    xpu_hash hash = xpu_hash_of(bytes, size);
+    json_t *content = json_loadb(bytes, size, 0, NULL);
+    char *plain = content ? json_dumps(content, JSON_COMPACT | JSON_SORT_KEYS) : NULL;
+    xpu_hash hash = plain ? xpu_hash_of(plain, strlen(plain)) : xpu_hash_of(bytes, size);
+    free(plain);
+    json_decref(content);
     return xpu_printf(arena, "%s %s", xpu_hash_text(arena, &hash), xpu_path_name(path));
 }
 
-enum { KEPT_COUNT = 6 };
+enum { KEPT_COUNT = 7 };
 static const struct {
     const char *name, *fallback;
-    int is_file;
-} kept_options[KEPT_COUNT] = {{"precision", "auto", 0}, {"precision_rules", "", 1}, {"memory_rules", "", 1},
-                              {"shapes", "", 0},        {"values", "", 0},          {"min_products", "1", 0}};
+    enum { WORD, RULES, PARTS, NUMBER } kind; /* PARTS: "a=1;b=2" */
+} kept_options[KEPT_COUNT] = {{"precision", "auto", WORD},  {"precision_rules", "", RULES}, {"memory_rules", "", RULES},
+                              {"shapes", "", PARTS},        {"values", "", PARTS},          {"bounds", "", PARTS},
+                              {"min_products", "1", NUMBER}};
 
 /* What was given, in the order of kept_options; NULL: not given. */
 static void read_given(xpu_arena *arena, const xpu_ep_options *options, const char **given, xpu_diags *diags) {
@@ -36,6 +41,7 @@ static void read_given(xpu_arena *arena, const xpu_ep_options *options, const ch
                                            file_text(arena, options->memory_rules, diags),
                                            options->shapes,
                                            options->values,
+                                           options->bounds,
                                            options->min_products};
     memcpy(given, texts, sizeof texts);
 }
@@ -135,15 +141,36 @@ static void check_chip(xpu_arena *arena, const char *wanted, const char *kept_js
              xpu_printf(arena, "'%s'%s", xpu_escape(arena, chip.name, 100), difference(arena, &kept, &chip)));
 }
 
-static const char *shown(xpu_arena *arena, const char *value, int is_file) {
+static const char *shown(xpu_arena *arena, const char *value, int option) {
     if (!value[0]) return "none";
-    const char *name = is_file ? strchr(value, ' ') : NULL;
+    const char *name = kept_options[option].kind == RULES ? strchr(value, ' ') : NULL;
     if (!name) return xpu_printf(arena, "'%s'", xpu_escape(arena, value, 100));
     return xpu_printf(arena, "'%s' of content %.8s", xpu_escape(arena, name + 1, 100), value);
 }
 
-static int is_same(const char *a, const char *b, int is_file) {
-    return is_file ? strcspn(a, " ") == strcspn(b, " ") && strncmp(a, b, strcspn(a, " ")) == 0 : strcmp(a, b) == 0;
+/* Whether each part of `a` is one of `b`, in whatever order. */
+static int has_parts(const char *a, const char *b) {
+    for (a += strspn(a, ";"); *a; a += strspn(a, ";")) {
+        size_t length = strcspn(a, ";");
+        const char *found = b + strspn(b, ";");
+        while (*found && (strcspn(found, ";") != length || strncmp(found, a, length) != 0)) {
+            found += strcspn(found, ";");
+            found += strspn(found, ";");
+        }
+        if (!*found) return 0;
+        a += length;
+    }
+    return 1;
+}
+
+static int is_same(const char *a, const char *b, int option) {
+    size_t hash = strcspn(a, " ");
+    switch (kept_options[option].kind) {
+    case RULES: return hash == strcspn(b, " ") && strncmp(a, b, hash) == 0;
+    case PARTS: return has_parts(a, b) && has_parts(b, a);
+    case NUMBER: return strtoull(a, NULL, 10) == strtoull(b, NULL, 10);
+    default: return strcmp(a, b) == 0;
+    }
 }
 
 OrtStatus *xpu_ep_check_kept(const xpu_ep *ep, xpu_arena *arena, const xpu_ep_program *program) {
@@ -153,9 +180,8 @@ OrtStatus *xpu_ep_check_kept(const xpu_ep *ep, xpu_arena *arena, const xpu_ep_pr
     read_given(arena, &ep->options, given, diags);
     for (int i = 0; i < KEPT_COUNT; i++) {
         const char *kept = program->kept && program->kept[i] ? program->kept[i] : kept_options[i].fallback;
-        int is_file = kept_options[i].is_file;
-        if (!given[i] || is_same(given[i], kept, is_file)) continue;
-        complain(arena, diags, kept_options[i].name, shown(arena, kept, is_file), shown(arena, given[i], is_file));
+        if (!given[i] || is_same(given[i], kept, i)) continue;
+        complain(arena, diags, kept_options[i].name, shown(arena, kept, i), shown(arena, given[i], i));
     }
     if (!diags->errors) return NULL;
     char *text = xpu_diags_text(diags, arena);

@@ -30,6 +30,7 @@ static const option texts[] = {
     TEXT(memory_rules, NULL, NULL),
     TEXT(shapes, NULL, NULL),
     TEXT(values, NULL, NULL),
+    TEXT(bounds, NULL, NULL),
     TEXT(zig, NULL, NULL),
     TEXT(dump, NULL, NULL),
     TEXT(profile, NULL, NULL),
@@ -195,13 +196,13 @@ OrtStatus *xpu_ep_check_sizes(const OrtApi *api, const xpu_ep_options *options, 
     return check_names(api, arena, "values", options->values, names);
 }
 
-/* The parts for inputs of the model: a part of the graph may have only some. */
+/* The parts, of which a part of the graph may have only some; those for its inputs, or all where model is NULL. */
 static const char *const *parts_for(xpu_arena *arena, const char *text, const xpu_ep_model *model) {
     uint32_t count = 0;
     if (!text) return NULL;
     const char **parts = XPU_NEW_ARRAY(arena, const char *, strlen(text) + 2);
     for (const char *part; (part = next_part(arena, &text));) {
-        if (is_for_one(part, model->inputs)) parts[count++] = part;
+        if (!model || is_for_one(part, model->inputs)) parts[count++] = part;
     }
     return count ? parts : NULL;
 }
@@ -209,4 +210,5 @@ static const char *const *parts_for(xpu_arena *arena, const char *text, const xp
 void xpu_ep_set_sizes(const xpu_ep_options *from, xpu_arena *arena, const xpu_ep_model *model, xpuc_options *to) {
     to->shapes = parts_for(arena, from->shapes, model);
     to->values = parts_for(arena, from->values, model);
+    to->bounds = parts_for(arena, from->bounds, NULL);
 }

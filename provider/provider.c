@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/words.h"
 #include "xpu_runtime/include/xpurt_func.h"
 
 #define EXPORTED __attribute__((visibility("default")))
@@ -12,7 +13,7 @@
 /* ---- for all ---- */
 
 OrtStatus *xpu_ep_fail(const OrtApi *api, OrtErrorCode code, const char *text) {
-    char *own = text ? xpu_ep_own_words(text) : NULL;
+    char *own = text ? xpu_words_of(text, XPU_WORDS_ONNXRUNTIME) : NULL;
     OrtStatus *status = api->CreateStatus(code, own ? own : text ? text : "out of memory");
     free(own);
     return status;
@@ -33,7 +34,9 @@ OrtStatus *xpu_ep_guarded(const OrtApi *api, OrtStatus *(*work)(void *context, x
 
 void xpu_ep_log(const xpu_ep *ep, OrtLoggingLevel level, const char *text) {
     const OrtApi *api = ep->factory->api;
-    OrtStatus *status = api->Logger_LogMessage(ep->logger, level, text, "", 0, XPU_EP_NAME);
+    char *own = xpu_words_of(text, XPU_WORDS_ONNXRUNTIME);
+    OrtStatus *status = api->Logger_LogMessage(ep->logger, level, own ? own : text, "", 0, XPU_EP_NAME);
+    free(own);
     if (status) api->ReleaseStatus(status);
 }
 

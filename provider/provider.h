@@ -41,6 +41,7 @@ typedef struct {
 typedef struct {
     const char *chip, *precision, *precision_rules, *memory_rules, *zig;
     const char *shapes, *values;       /* "x=1,3,H,W;state=2,1,128", as of xpuc --shape and --value */
+    const char *bounds;                /* "boxes=100;n=8", as of xpuc --bound */
     const char *device;                /* "func", "rtl" or "ref" */
     const char *dump;                  /* folder: a folder in it for each run of each region */
     const char *profile;               /* file: a line of JSON for each run of each region */
@@ -81,10 +82,8 @@ typedef struct {
 /* Runs `work` with an arena that lives as long; memory that runs out becomes an error. */
 OrtStatus *xpu_ep_guarded(const OrtApi *api, OrtStatus *(*work)(void *context, xpu_arena *arena), void *context);
 OrtStatus *xpu_ep_fail(const OrtApi *api, OrtErrorCode code, const char *text);
+/* Texts of both name the tools' options: the user hears this provider's (base/words.h). */
 void xpu_ep_log(const xpu_ep *ep, OrtLoggingLevel level, const char *text);
-
-/* words.c: `text` with this provider's options where the tools' are named; malloc'd, NULL: memory ran out. */
-char *xpu_ep_own_words(const char *text);
 
 /* ---- graph.c: a graph of onnxruntime, with indices ---- */
 
@@ -107,6 +106,7 @@ typedef struct {
     uint32_t operand_count;     /* ... and without them */
     uint32_t output_count;
     const char *why_not; /* why the compiler does not get it; or NULL */
+    const char *hint;    /* what would help; or NULL */
 } xpu_ep_node;
 
 typedef struct {
@@ -154,7 +154,7 @@ OrtStatus *xpu_ep_write_model(xpu_ep_graph *graph, const uint32_t *region_of, ui
 /* A small model, to try options with. */
 xpu_ep_model xpu_ep_small_model(xpu_arena *arena);
 
-/* What the user says of sizes and values of the model's inputs, in lists of the arena. */
+/* What the user says of sizes and values of the model's inputs, and of sizes within, in lists of the arena. */
 void xpu_ep_set_sizes(const xpu_ep_options *from, xpu_arena *arena, const xpu_ep_model *model, xpuc_options *to);
 /* Says of an input that the graph does not have that it does not. */
 OrtStatus *xpu_ep_check_sizes(const OrtApi *api, const xpu_ep_options *options, xpu_arena *arena,
@@ -231,6 +231,14 @@ typedef struct xpu_ep_instance {
     struct xpu_ep_instance *next;
 } xpu_ep_instance;
 
+/* Sizes that a program could not be compiled for, and the error; malloc'd. */
+typedef struct {
+    xpu_hash key;
+    char *text;
+} xpu_ep_failure;
+
+enum { XPU_EP_FAILURES = 64 };
+
 /* A region that is compiled. */
 typedef struct {
     OrtNodeComputeInfo base;
@@ -242,6 +250,8 @@ typedef struct {
     xpu_ep_instance *general; /* for all sizes that it can have */
     xpu_ep_instance *special; /* for one set of sizes each, newest first; `lock` guards the list */
     uint32_t special_count;
+    xpu_ep_failure failures[XPU_EP_FAILURES]; /* number i in place i % XPU_EP_FAILURES; under `lock`, too */
+    uint32_t failure_count;
     void *model; /* what they are made of; NULL: there is nothing open, or only a program was there */
     size_t model_size;
     pthread_mutex_t lock;
@@ -267,8 +277,10 @@ uint32_t xpu_ep_find_name(char *const *names, size_t count, const char *name);  
 /* Whether a run that ended in `error` can be made by a program for its sizes (and with_values, too: for what its inputs
  * of integers hold) alone. */
 int xpu_ep_wants_special(const xpu_ep_region *region, const xpurt_error *error, int *with_values);
-/* That program for these inputs, which are those of region->general; compiled unless it is there. NULL: there is none.
- */
-xpu_ep_instance *xpu_ep_special(xpu_ep_region *region, xpu_arena *arena, const xpurt_tensor *inputs, int with_values);
+/* That program for these inputs, which are those of region->general; compiled unless it is there. Where it cannot be
+ * compiled *instance is NULL, and *why says why, or is NULL where there are too many; that is remembered for these
+ * sizes. An error is no matter of the model: clang is missing, memory ran out. */
+OrtStatus *xpu_ep_special(xpu_ep_region *region, xpu_arena *arena, const xpurt_tensor *inputs, int with_values,
+                          const xpu_ep_instance **instance, const char **why);
 
 #endif

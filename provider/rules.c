@@ -1,4 +1,4 @@
-/* Precision and placement rules: each has to match something of some region. */
+/* Precision and placement rules, and bounds: each has to match something of some region. */
 #include <jansson.h>
 #include <string.h>
 
@@ -12,7 +12,7 @@ static const char *text_of(const json_t *entry, const char *key) {
 }
 
 static int is_unused(const json_t *entry) {
-    return strcmp(text_of(entry, "rule"), "rules-unused") == 0;
+    return strcmp(text_of(entry, "rule"), "rules-unused") == 0 || strcmp(text_of(entry, "rule"), "bound-option") == 0;
 }
 
 /* What is said of the same rule. */
@@ -31,8 +31,8 @@ static const json_t *same_in(const json_t *messages, const json_t *entry) {
 static void add(xpu_diags *diags, const json_t *entry, const char *hint) {
     int fails = strcmp(text_of(entry, "severity"), "warning") == 0;
     xpu_diag_add(diags, fails ? XPU_SEVERITY_ERROR : XPU_SEVERITY_WARNING, fails ? XPU_EUSAGE : XPU_OK,
-                 text_of(entry, "file"), "rules-unused", text_of(entry, "where"), text_of(entry, "what"),
-                 text_of(entry, "why"), hint);
+                 json_string_value(json_object_get(entry, "file")), text_of(entry, "rule"), text_of(entry, "where"),
+                 text_of(entry, "what"), text_of(entry, "why"), hint);
 }
 
 static void add_unused(const xpu_ep_trial *trial, json_t *const *messages, xpu_diags *diags) {
@@ -54,9 +54,10 @@ static void add_unused(const xpu_ep_trial *trial, json_t *const *messages, xpu_d
 OrtStatus *xpu_ep_check_rules(xpu_ep_trial *trial) {
     xpu_ep *ep = trial->ep;
     xpu_arena *arena = trial->graph.arena;
-    if (ep->rules_are_checked || (!ep->options.precision_rules && !ep->options.memory_rules)) return NULL;
+    const xpu_ep_options *options = &ep->options;
+    if (ep->rules_are_checked || (!options->precision_rules && !options->memory_rules && !options->bounds)) return NULL;
     if (!trial->regions) {
-        xpu_ep_log(ep, ORT_LOGGING_LEVEL_WARNING, "nothing runs on the chip: the rules are not looked at");
+        xpu_ep_log(ep, ORT_LOGGING_LEVEL_WARNING, "nothing runs on the chip: rules and bounds are not looked at");
         return NULL;
     }
     json_t **messages = XPU_NEW_ARRAY(arena, json_t *, trial->regions + 1);

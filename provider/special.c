@@ -75,6 +75,7 @@ typedef struct {
     xpuc_result result;
     xpuc_error error;
     xpu_ep_instance *instance;
+    char *known; /* an error that is remembered */
 } making;
 
 static void end_making(void *object) {
@@ -82,50 +83,72 @@ static void end_making(void *object) {
     xpuc_result_clear(&m->result);
     xpuc_error_clear(&m->error);
     xpu_ep_close_instance(m->instance);
-    m->instance = NULL;
+    free(m->known);
+    *m = (making){.instance = NULL};
 }
 
-static xpu_ep_instance *compile(xpu_ep_region *region, xpu_arena *arena, const sizes *for_these) {
+/* What is open when this is done is made->instance, or made->error says what is wrong with the model. */
+static OrtStatus *compile(const xpu_ep_region *region, xpu_arena *arena, const sizes *for_these, making *made) {
+    const OrtApi *api = region->ep->factory->api;
     xpuc_options options = xpu_ep_compile_options(&region->ep->options);
-    making *m = XPU_NEW(arena, making);
+    xpu_ep_set_sizes(&region->ep->options, arena, NULL, &options);
     options.memory_rules = region->ep->options.memory_rules;
     options.shapes = for_these->shapes;
     options.values = for_these->values;
-    xpu_arena_defer(arena, end_making, m);
-    if (xpuc_compile_memory(region->model, region->model_size, "graph.onnx", &options, &m->result, &m->error)) {
-        if (m->error.status != XPU_EMODEL && m->error.text)
-            xpu_ep_log(region->ep, ORT_LOGGING_LEVEL_WARNING, m->error.text);
-        end_making(m);
-        return NULL;
-    }
-    OrtStatus *status = xpu_ep_open_instance(region, arena, m->result.bytes, m->result.size, &m->instance);
-    xpu_ep_instance *instance = m->instance;
-    if (status) {
-        region->ep->factory->api->ReleaseStatus(status);
-        instance = NULL;
-    } else {
-        m->instance = NULL;
-        instance->key = for_these->key;
-    }
-    end_making(m);
-    return instance;
+    xpuc_compile_memory(region->model, region->model_size, "graph.onnx", &options, &made->result, &made->error);
+    if (made->error.status == XPU_EMODEL || made->error.status == XPU_EUSAGE) return NULL;
+    if (made->error.status) return xpu_ep_fail(api, ORT_EP_FAIL, made->error.text);
+    return xpu_ep_open_instance(region, arena, made->result.bytes, made->result.size, &made->instance);
 }
 
-/* Runs of other sizes go on meanwhile: only the list is locked, and a program may be compiled twice. */
-xpu_ep_instance *xpu_ep_special(xpu_ep_region *region, xpu_arena *arena, const xpurt_tensor *inputs, int with_values) {
-    sizes wanted = sizes_of(region, arena, inputs, with_values);
-    pthread_mutex_lock(&region->lock);
+/* What is known of these sizes: a program, or in *why a copy of an error. */
+static xpu_ep_instance *find(const xpu_ep_region *region, const xpu_hash *key, char **why) {
     xpu_ep_instance *found = region->special;
-    while (found && !xpu_hash_equal(&found->key, &wanted.key)) found = found->next;
+    while (found && !xpu_hash_equal(&found->key, key)) found = found->next;
+    for (uint32_t i = 0; !found && i < XPU_EP_FAILURES; i++) {
+        const xpu_ep_failure *failure = &region->failures[i];
+        if (failure->text && xpu_hash_equal(&failure->key, key)) *why = strdup(failure->text);
+    }
+    return found;
+}
+
+static void remember(xpu_ep_region *region, const xpu_hash *key, char *text) {
+    xpu_ep_failure *place = &region->failures[region->failure_count++ % XPU_EP_FAILURES];
+    free(place->text);
+    *place = (xpu_ep_failure){*key, text};
+}
+
+/* Runs of other sizes go on meanwhile: only the lists are locked, and a program may be compiled twice. */
+OrtStatus *xpu_ep_special(xpu_ep_region *region, xpu_arena *arena, const xpurt_tensor *inputs, int with_values,
+                          const xpu_ep_instance **instance, const char **why) {
+    *instance = NULL;
+    *why = NULL;
+    for (uint32_t i = 0; i < region->general->input_count; i++) {
+        if (count_of(&inputs[i]) == 0) return NULL; /* no program has such a size */
+    }
+    sizes wanted = sizes_of(region, arena, inputs, with_values);
+    making *m = XPU_NEW(arena, making);
+    xpu_arena_defer(arena, end_making, m);
+    pthread_mutex_lock(&region->lock); /* no memory of the arena until it is unlocked */
+    *instance = find(region, &wanted.key, &m->known);
     int is_full = region->special_count >= MOST;
     pthread_mutex_unlock(&region->lock);
-    if (found || is_full) return found;
-    found = compile(region, arena, &wanted);
-    if (!found) return NULL;
+    *why = m->known ? xpu_strdup(arena, m->known) : NULL;
+    if (*instance || *why || is_full) return NULL;
+    XPU_TRY(compile(region, arena, &wanted, m));
+    if (!m->instance && m->error.text) *why = xpu_strdup(arena, m->error.text);
     pthread_mutex_lock(&region->lock);
-    found->next = region->special;
-    region->special = found;
-    region->special_count++;
+    if (m->instance) {
+        m->instance->key = wanted.key;
+        m->instance->next = region->special;
+        *instance = region->special = m->instance;
+        region->special_count++;
+        m->instance = NULL;
+    } else if (m->error.text) {
+        remember(region, &wanted.key, m->error.text);
+        m->error.text = NULL;
+    }
     pthread_mutex_unlock(&region->lock);
-    return found;
+    end_making(m);
+    return NULL;
 }

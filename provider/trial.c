@@ -13,10 +13,15 @@ static const char *text_of(xpu_ep_trial *trial, const json_t *object, const char
     return text ? xpu_strdup(trial->graph.arena, text) : NULL;
 }
 
-static void refuse(xpu_ep_trial *trial, uint32_t node, const char *why, int *changed) {
+typedef struct {
+    const char *why, *hint; /* hint: or NULL */
+} reason;
+
+static void refuse(xpu_ep_trial *trial, uint32_t node, reason because, int *changed) {
     if (!trial->takes[node]) return;
     trial->takes[node] = 0;
-    trial->graph.nodes[node].why_not = why;
+    trial->graph.nodes[node].why_not = because.why;
+    trial->graph.nodes[node].hint = because.hint;
     *changed = 1;
 }
 
@@ -36,7 +41,7 @@ static int node_in(const char *where, uint32_t *index) {
 }
 
 /* "input 'x'": the nodes that take it. */
-static int refuse_users(xpu_ep_trial *trial, uint32_t region, const char *where, const char *why, int *changed) {
+static int refuse_users(xpu_ep_trial *trial, uint32_t region, const char *where, reason because, int *changed) {
     size_t length = strlen(where), start = strlen("input '");
     int found = 0;
     if (strncmp(where, "input '", start) != 0 || length <= start || where[length - 1] != '\'') return 0;
@@ -45,15 +50,15 @@ static int refuse_users(xpu_ep_trial *trial, uint32_t region, const char *where,
     for (uint32_t i = 0; value && i < trial->graph.values.items[*value].consumers.count; i++) {
         uint32_t user = trial->graph.values.items[*value].consumers.items[i];
         if (trial->region_of[user] != region) continue;
-        refuse(trial, user, why, changed);
+        refuse(trial, user, because, changed);
         found = 1;
     }
     return found;
 }
 
-static void refuse_region(xpu_ep_trial *trial, uint32_t region, const char *why, int *changed) {
+static void refuse_region(xpu_ep_trial *trial, uint32_t region, reason because, int *changed) {
     for (uint32_t n = 0; n < trial->graph.node_count; n++) {
-        if (trial->region_of[n] == region) refuse(trial, n, why, changed);
+        if (trial->region_of[n] == region) refuse(trial, n, because, changed);
     }
 }
 
@@ -61,7 +66,7 @@ static void refuse_region(xpu_ep_trial *trial, uint32_t region, const char *why,
 static void take_errors(xpu_ep_trial *trial, uint32_t region, const xpu_ep_model *model, const xpuc_error *error,
                         int *changed) {
     json_t *list = xpu_json_own(trial->graph.arena, json_loads(error->json ? error->json : "[]", 0, NULL)), *entry;
-    const char *first = NULL;
+    reason first = {.why = NULL};
     int found = 0;
     size_t i;
     json_array_foreach(list, i, entry) {
@@ -70,18 +75,20 @@ static void take_errors(xpu_ep_trial *trial, uint32_t region, const xpu_ep_model
         const char *where = json_string_value(json_object_get(entry, "where"));
         if (!severity || strcmp(severity, "error") != 0) continue;
         const char *rule = text_of(trial, entry, "rule"), *what = text_of(trial, entry, "what"),
-                   *reason = text_of(trial, entry, "why");
-        const char *why = xpu_printf(trial->graph.arena, "[%s] %s%s%s", rule ? rule : "", what ? what : "",
-                                     reason ? ": " : "", reason ? reason : "");
-        if (!first) first = why;
+                   *why = text_of(trial, entry, "why");
+        reason because = {.hint = text_of(trial, entry, "hint")};
+        because.why = xpu_printf(trial->graph.arena, "[%s] %s%s%s", rule ? rule : "", what ? what : "", why ? ": " : "",
+                                 why ? why : "");
+        if (!first.why) first = because;
         if (where && node_in(where, &index) && index < model->node_count) {
-            refuse(trial, model->nodes[index], why, changed);
+            refuse(trial, model->nodes[index], because, changed);
             found = 1;
         } else if (where) {
-            found |= refuse_users(trial, region, where, why, changed);
+            found |= refuse_users(trial, region, where, because, changed);
         }
     }
-    if (!found) refuse_region(trial, region, first ? first : "the compiler refuses the graph", changed);
+    if (!first.why) first.why = "the compiler refuses the graph";
+    if (!found) refuse_region(trial, region, first, changed);
 }
 
 /* ---- where the nodes run ---- */
@@ -101,7 +108,7 @@ static void take_fates(xpu_ep_trial *trial, const xpu_ep_model *model, const cha
         if (json_is_true(json_object_get(entry, "product"))) trial->products[node] = 1;
         if (strcmp(unit, "host") != 0) continue;
         const char *why = text_of(trial, entry, "why");
-        refuse(trial, node, why ? why : "the chip does not compute it", changed);
+        refuse(trial, node, (reason){why ? why : "the chip does not compute it", NULL}, changed);
     }
 }
 
@@ -121,7 +128,7 @@ static OrtStatus *write_region(xpu_ep_trial *trial, uint32_t region, xpu_ep_mode
     XPU_TRY(xpu_ep_write_model(&trial->graph, trial->region_of, region, model));
     for (uint32_t n = 0; !model->bytes && n < trial->graph.node_count; n++) {
         const char *why = trial->graph.nodes[n].why_not;
-        if (trial->region_of[n] == region && why) refuse(trial, n, why, changed);
+        if (trial->region_of[n] == region && why) refuse(trial, n, (reason){why, NULL}, changed);
     }
     return NULL;
 }

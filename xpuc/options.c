@@ -55,6 +55,7 @@ static xpu_status read_bounds(xpu_pipeline *p) {
     xpu_bound_spec *specs = XPU_NEW_ARRAY(p->arena, xpu_bound_spec, count);
     for (uint32_t i = 0; i < count; i++) xpu_bounds_parse(p->arena, p->wanted->bounds[i], &specs[i], p->diags);
     p->import.bounds = specs;
+    p->import.is_part = p->wanted->is_part;
     p->import.bound_count = count;
     return xpu_diags_status(p->diags);
 }

@@ -60,35 +60,48 @@ def check_python():
     leaves_nothing(all_of_them, times=5, before=2)
 
 
-def damaged_contexts():
-    """A kept digits whose program, or whose notes, are damaged."""
+KEPT_WITH = {"precision": "int16", "shapes": "x=4,1,16,16", "min_products": 1}
+
+
+def damaged_contexts(which, count):
+    """A kept digits whose program (ep_cache_context), or whose notes, are damaged."""
     path, draw = os.path.join(FOLDER, "bad.onnx"), random.Random(18)
     if not os.path.exists(path):
-        open_session(DIGITS, entries={"ep.context_enable": "1", "ep.context_embed_mode": "1", "ep.context_file_path": path})
-    for number in range(40):
+        open_session(DIGITS, entries={"ep.context_enable": "1", "ep.context_embed_mode": "1", "ep.context_file_path": path},
+                     **KEPT_WITH)
+    for number in range(count):
         model = onnx.load(path)
-        attribute = next(a for a in model.graph.node[0].attribute if a.name == "ep_cache_context")
+        attribute = next(a for a in model.graph.node[0].attribute if a.name == which)
         content = bytearray(attribute.s)
         if number % 4 == 0:
             content = content[:draw.randrange(len(content))]
         else:
             for _ in range(1 + number % 3):
-                content[draw.randrange(len(content) if number % 2 else 4096)] ^= 1 << draw.randrange(8)
+                content[draw.randrange(len(content) if number % 2 else min(len(content), 4096))] ^= 1 << draw.randrange(8)
         if bytes(content) != attribute.s:
             attribute.s = bytes(content)
             yield number, model.SerializeToString()
 
 
-def check_contexts():
-    contents = list(damaged_contexts())
+def damaged_ones_fail(which, count, rule):
+    contents = list(damaged_contexts(which, count))
 
     def all_of_them():
         for number, content in contents:
-            text = str(error_of(lambda: open_session(content)))
-            assert "error [xpu-" in text and "why: " in text, (number, text)
+            error = error_of(lambda: open_session(content, **KEPT_WITH))
+            assert ("error [" + rule in str(error) and "why: " in str(error)) or "codec" in str(error), (which, number, error)
+            assert is_onnxruntimes(error), (which, number, error)
     quiet(all_of_them)
-    assert len(contents) >= 30
+    assert len(contents) >= count * 3 // 4
     leaves_nothing(all_of_them, times=5, before=2)
+
+
+def check_contexts():
+    damaged_ones_fail("ep_cache_context", 40, "xpu-")
+
+
+def check_notes():
+    damaged_ones_fail("notes", 60, "provider-context]")
 
 
 def check_runs():

@@ -3,6 +3,7 @@ import glob
 import json
 import os
 import shutil
+import statistics
 import subprocess
 import sys
 import threading
@@ -145,7 +146,7 @@ def check_sizes_refused():
     with without_clang():
         same_shape((3, 8))
         for shape in ((-1, 2), (0, -1)):
-            refused(lambda: session.run(None, feeds(shape)), "[value-range] symbol 'shape.0'")
+            refused(lambda: session.run(None, feeds(shape)), "error [no-clang]", "xpu-stack[compiler]")
     for shape in ((-1, 2), (0, -1)):
         refused(lambda: program.run(feeds(shape)), "[value-range] symbol 'shape.0'", "the argument values")
         refused(lambda: kept.run(None, feeds(shape)), "[value-range] symbol 'shape.0'", "the option values\n")
@@ -155,7 +156,36 @@ def check_sizes_refused():
             same_shape(shape)
     refused(lambda: session.run(None, feeds((5, 5))), "[shape-guard] node 'reshape'", "it cannot run with these values",
             "they are 25 and 24")
-    refused(lambda: session.run(None, feeds((-1, 5))), "[value-range]", "shape.0 is -1", "the option values\n")
+    message = refused(lambda: session.run(None, feeds((-1, 5))), "[value-range]", "shape.0 is -1", "the option values\n",
+                      "graph.onnx: error [onnx-shape] node 'reshape'")
+    with without_clang():  # that it cannot be compiled is remembered: nothing is said of clang
+        assert refused(lambda: session.run(None, feeds((-1, 5))), "[value-range]") == message
+    for number in range(100):  # more than are remembered
+        refused(lambda: session.run(None, feeds((-1, 25 + number))), "[value-range]", "shape.0 is -1")
+    same_shape((-1, 2))
+    same_shape((-1, 3))
+
+
+def check_bounds():
+    """The option bounds: sizes that only the run knows; each is for some part."""
+    model, a = "tests/loops/bound_range.onnx", np.array([2, 3], np.float32)  # Range of their sum
+    report = open_with_report(model)[1]
+    refused_node = next(node for node in report["nodes"] if node["op"] == "Range")
+    assert refused_node["why"].startswith("[onnx-bound] input 1 ('limit') sizes the result"), report
+    assert refused_node["hint"] == "say how large it may be: bounds=limit=N", report
+    path = os.path.join(FOLDER, "bounds.onnx")
+    session, report = open_with_report(model, bounds="limit=8;", entries={"ep.context_enable": "1", "ep.context_file_path": path})
+    assert is_whole(report), report
+    assert session.run(None, {"a": a})[0].tolist() == [0, 3]
+    refused(lambda: session.run(None, {"a": a * 2}), "compile with a larger bound: bounds=limit=N")
+    open_session(path, bounds=";limit=8")
+    refused(lambda: open_session(path, bounds="limit=9"), "with 'limit=8;', the option is 'limit=9'")
+    refused(lambda: open_session(model, bounds="limit=8;limitt=8"), "error [bound-option] the option bounds limitt:",
+            "did you mean 'limit'?")
+    refused(lambda: open_session(model, bounds="limit"), "the option bounds limit: the bound cannot be read",
+            "write for example bounds=boxes=100")
+    two = two_products("Inverse", domain="com.microsoft")
+    refused(lambda: open_session(two, bounds="q=8"), "error [bound-option] the option bounds q:", "shapes decide all sizes")
 
 
 def check_given_sizes():
@@ -401,11 +431,17 @@ def check_context_options():
     open_session(path, report=report)
     open_session(path, **given)
     open_session(path, **dict(given, precision_rules=os.path.join(FOLDER, "again.json")))
+    with open(first, encoding="utf-8") as file:
+        content = json.load(file)
+    with open(os.path.join(FOLDER, "written.json"), "w", encoding="utf-8") as file:
+        json.dump(content, file, indent=3, sort_keys=True)
+    open_session(path, **dict(given, precision_rules=os.path.join(FOLDER, "written.json"), shapes=";x=3,4,4;", min_products="01"))
     for option, value in (("precision_rules", second), ("shapes", "x=2,4,4"), ("precision", "auto"), ("chip", "standard")):
         refused(lambda: open_session(path, **dict(given, **{option: value})), "option '%s'" % option)
     with open(report, encoding="utf-8") as file:
-        regions = [node["region"] for node in json.load(file)["nodes"]]
-    assert regions == [1, None, 2], regions
+        nodes = json.load(file)["nodes"]
+    assert [node["region"] for node in nodes] == [1, None, 2], nodes
+    assert nodes[1]["why"] == "[provider-context] the model brings its programs: nothing is compiled", nodes
 
 
 def check_context_time():
@@ -415,16 +451,17 @@ def check_context_time():
         return
     path = os.path.join(FOLDER, "large.onnx")
     open_session(LARGE, entries={"ep.context_enable": "1", "ep.context_file_path": path})
-    best = 1.0
-    for _ in range(50):
-        started = time.process_time()
-        session = open_session(path)
-        best = min(best, time.process_time() - started)
-        del session
-        if best < 0.03:
-            break
-    print("a second session of mobilenet_v2_quant: %.0f ms" % (best * 1e3))
-    assert best <= 0.05, best
+    times = []
+    with without_clang():
+        for _ in range(50):
+            started = time.perf_counter(), time.process_time()
+            session = open_session(path)
+            times.append((time.perf_counter() - started[0], time.process_time() - started[1]))
+            del session
+    (wall, middle, slowest), cpu = ([f(t[i] * 1e3 for t in times) for f in (min, statistics.median, max)] for i in (0, 1))
+    print("a second session of mobilenet_v2_quant: %.0f to %.0f ms, median %.0f; of the processor %.0f" %
+          (wall, slowest, middle, cpu[0]))
+    assert wall <= 50 and cpu[0] <= 50, times
 
 
 # ---- what runs leave ----
