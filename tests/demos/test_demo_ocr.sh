@@ -19,6 +19,12 @@ check 3 'error [io-read] the characters cannot be read' "$ocr" a b c "$folder/no
 check 2 'error [ocr-characters] this is no list of characters' "$ocr" a b c "$folder/none.txt" "$drawn"
 check 0 '' "$XPU_BIN/xpuc" -q tests/models/mnist-8.onnx -o "$folder/mnist.xpu"
 check 2 'error [ocr-program] the program detects no text' "$ocr" "$folder"/{mnist,mnist,mnist}.xpu scripts/deps "$drawn"
+mkdir -p "$folder/half/paddle/ch_PP-OCRv4_det" # a program without its parameters, which nobody can fetch
+touch "$folder/half/paddle/ch_PP-OCRv4_det/inference.pdmodel"
+: >"$folder/table"
+half() { env XPU_MODELS_TABLE="$folder/table" scripts/demo_ocr "$folder" func "$drawn" "$folder/half" paddle; }
+check 2 'ch_PP-OCRv4_det/inference.pdiparams: error [model-unknown]' half
+check 0 1 grep -c 'error' <<<"$output"
 if [ ! -e "$shared/onnx/ch_PP-OCRv4_det_infer.onnx" ]; then
     echo 'skipped: reading text, as the models of ../shared are not there'
     echo "$passed passed, $failed failed"
