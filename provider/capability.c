@@ -117,9 +117,9 @@ static void log_all(const xpu_ep_trial *t) {
         taken += t->region_of[n] != 0;
         if (t->region_of[n] || !node->why_not) continue;
         xpu_ep_log(t->ep, ORT_LOGGING_LEVEL_INFO,
-                   xpu_printf(t->graph.arena, "node '%s' (%s) is left to onnxruntime: %s",
+                   xpu_printf(t->graph.arena, "node '%s' (%s) is left to onnxruntime: %s%s%s",
                               xpu_escape(t->graph.arena, node->name, 100), xpu_escape(t->graph.arena, node->op, 100),
-                              node->why_not));
+                              node->why_not, node->hint ? "; " : "", node->hint ? node->hint : ""));
     }
     xpu_ep_log(t->ep, ORT_LOGGING_LEVEL_INFO,
                xpu_printf(t->graph.arena, "%u of %u nodes run on the chip, in %u regions", taken, t->graph.node_count,

@@ -11,9 +11,10 @@ import time
 
 import numpy as np
 import onnx
-from common import FOLDER, is_whole, open_session, open_with_report, options, refused, run_checks, same
+from common import FOLDER, is_whole, open_session, open_with_report, options, ort, refused, run_checks, same
 from leaks import resident
 from onnx import TensorProto, helper, numpy_helper
+from quiet import printed_by
 
 import xpu
 
@@ -269,6 +270,21 @@ def check_rules():
     placed("y")
     refused(lambda: placed("qq"), "error [rules-unused] key 'rules[0]'", "matches no buffer")
     refused(lambda: open_session(model, memory_rules=rules_file("memory", {"match": "q"})), "memory.json", "rules[0].level")
+
+
+def check_log():
+    """Warnings and reasons in onnxruntime's log name the provider's options, not those of the tools."""
+    def made(model, **given):
+        settings = options(**given)
+        settings.log_severity_level = 1
+        return printed_by(lambda: ort.InferenceSession(model, sess_options=settings, enable_fallback=0))
+
+    rules = rules_file("log", {"match": "none*", "precision": "fp32"})
+    text = made(two_products("Inverse", domain="com.microsoft"), precision_rules=rules)
+    assert "warning [rules-unused]" in text and "in the option report, or remove the rule" in text, text
+    assert "nodes run on the chip, in 2 regions" in text, text
+    text = made("tests/loops/bound_range.onnx")
+    assert "(Range) is left to onnxruntime: [onnx-bound]" in text and "; say how large it may be: bounds=limit=N" in text, text
 
 
 # ---- regions ----

@@ -4,8 +4,8 @@ import sys
 import tempfile
 
 
-def quiet(check):
-    """The check, which has to print nothing by any way."""
+def printed_by(check):
+    """What the check prints, by any way."""
     with tempfile.TemporaryFile() as file:
         kept = [os.dup(1), os.dup(2)]
         sys.stdout.flush()
@@ -18,5 +18,10 @@ def quiet(check):
             for number, old in zip((1, 2), kept):
                 os.dup2(old, number)
         file.seek(0)
-        printed = file.read()
+        return file.read().decode()
+
+
+def quiet(check):
+    """The check, which has to print nothing."""
+    printed = printed_by(check)
     assert not printed, printed
