@@ -15,7 +15,7 @@
 #define XPU_SIM_NAME "xpu-sim"
 
 /* Whether lists of descriptors are made before a program starts (choose/listed.h). */
-typedef enum { XPU_LISTED_UNKNOWN, XPU_LISTED, XPU_NOT_LISTED } xpu_listed;
+typedef enum { XPU_LISTED_UNKNOWN, XPU_LISTED, XPU_LISTED_WHEN_BOUND, XPU_NOT_LISTED } xpu_listed;
 typedef enum { XPU_MODE_AUTO, XPU_MODE_FP32, XPU_MODE_INT16, XPU_MODE_INT16X8 } xpu_precision_mode;
 
 typedef struct {

@@ -4,6 +4,8 @@
 
 #include <math.h>
 
+#include "xpu_codegen/choose/costs.h"
+#include "xpu_codegen/choose/listed.h"
 #include "xpu_runtime/include/generated/xpu_chip_regs.h"
 
 /* Cycles of a core, measured on the Verilated standard chip. */
@@ -32,6 +34,7 @@ typedef struct {
     int64_t room;                  /* bytes */
     uint32_t cores;
     int has_weights;
+    double least_step; /* cycles that a step of the window engine is taken to need at least */
 } problem;
 
 static int64_t parts(int64_t total, int64_t part) {
@@ -117,13 +120,14 @@ int xpu_choose_byte_tasks(xpu_codegen *cg, const xpu_conv_shape *conv, int has_w
         tasks->cycles = choose(&p, &tasks->items[i]);
         if (tasks->cycles < 0) return 0;
     }
+    tasks->predicted = tasks->cycles;
     return has_weights || tasks->cycles <= large_cycles_of(&p);
 }
 
 /* ---- the window engine ---- */
 
 enum {
-    ENGINE_STEP = 1000, /* cycles that one takes at least, measured on mobilenet_v2_quant, with lists and without */
+    ENGINE_STEP = 1000, /* cycles that one is taken to need at least: small tasks read rows again */
     ENGINE_START = 300,
     ENGINE_LINE = 64,
     ENGINE_GROUP = 110,       /* of a group of channels, beside its pixels */
@@ -151,7 +155,7 @@ static engine_cycles step_cycles_of(const problem *p, const xpu_tiling_task *t, 
     double step = groups * ((outputs > inputs ? outputs : inputs) + ENGINE_GROUP);
     if (step < load) step = load;
     if (step < store) step = store;
-    if (step < ENGINE_STEP) step = ENGINE_STEP;
+    if (step < p->least_step) step = p->least_step;
     return (engine_cycles){step, load + store};
 }
 
@@ -209,7 +213,8 @@ int xpu_choose_window_tasks(xpu_codegen *cg, const xpu_conv_shape *conv, int has
                  (double)xpu_dim_upper(cg, conv->batch),
                  (int64_t)cg->chip.sm_bytes - (int64_t)XPU_MAILBOX_BYTES * XPU_MAX_CORES,
                  cg->chip.cores,
-                 has_weights};
+                 has_weights,
+                 ENGINE_STEP};
     *sm_bytes = 0;
     xpu_list_sizes(cg, conv, &tasks->sizes);
     for (uint32_t i = 0; i < tasks->sizes.count; i++) {
@@ -219,6 +224,8 @@ int xpu_choose_window_tasks(xpu_codegen *cg, const xpu_conv_shape *conv, int has
         const int64_t bytes = (int64_t)xpu_tiling_window_buffers_of(&upper, &tasks->items[i], has_weights).total;
         if (bytes > *sm_bytes) *sm_bytes = bytes;
     }
+    if (xpu_when_listed(cg) != XPU_NOT_LISTED) p.least_step = xpu_cost.listed_step;
+    tasks->predicted = engine_cycles_of(&p, &tasks->items[tasks->sizes.count - 1], cg->chip.window_channels);
     return 1;
 }
 
@@ -293,7 +300,7 @@ const char *xpu_choose_following_tasks(xpu_codegen *cg, const xpu_conv_shape *co
                                        xpu_byte_tasks *tasks, int64_t *sm_bytes, int32_t *follows) {
     const xpu_tiling_shape shape = xpu_tiling_shape_of(cg, conv);
     const int64_t room = (int64_t)cg->chip.sm_bytes - (int64_t)XPU_MAILBOX_BYTES * XPU_MAX_CORES - product->sm_bytes;
-    const problem p = {shape, shape, 1, room, cg->chip.cores, 1};
+    const problem p = {shape, shape, 1, room, cg->chip.cores, 1, ENGINE_STEP};
     if (xpu_dim_upper(cg, conv->batch) != 1) return "there are several images";
     if (shape.out_w > ENGINE_MOST_EXTENT || shape.out_h > ENGINE_MOST_EXTENT || shape.in_c > ENGINE_MOST_EXTENT)
         return "its rows are too long";
@@ -303,7 +310,7 @@ const char *xpu_choose_following_tasks(xpu_codegen *cg, const xpu_conv_shape *co
     if (cycles < 0) return "shared memory has no room for the tiles of both";
     if (cycles >= product->cycles + tasks->cycles) return "one after the other is faster";
     tasks->items[0] = best;
-    tasks->cycles = cycles - product->cycles;
+    tasks->cycles = tasks->predicted = cycles - product->cycles;
     *sm_bytes = (int64_t)xpu_tiling_window_buffers_of(&shape, &best, 1).total;
     *follows = f.follows;
     return NULL;

@@ -8,7 +8,8 @@
 typedef struct {
     xpu_sizes sizes;
     xpu_tiling_task items[XPU_MOST_SIZES];
-    double cycles; /* of the last size's, by the model that chose it */
+    double cycles;    /* of the last size's, by the model that chose it */
+    double predicted; /* the same on the window engine, as they are expected */
 } xpu_byte_tasks;
 
 /* Whether LM holds the window of one output pixel of depthwise_i8 (has_weights) or max_pool_i8, and the fastest tasks

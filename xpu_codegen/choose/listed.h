@@ -6,7 +6,10 @@
 #include "xpu_codegen/state.h"
 #include "xpu_runtime/program/record.h"
 
-/* A program of one shape, without branches and loops. */
+/* A program without branches and loops: of one shape, or of shapes that a run binds. */
+xpu_listed xpu_when_listed(xpu_codegen *cg);
+
+/* A program of one shape, without branches and loops: what lists cost is known. */
 int xpu_is_listed(xpu_codegen *cg);
 
 #endif

@@ -29,7 +29,8 @@ typedef struct {
     int64_t batch;
     int32_t columns, acc_rows, widest; /* widest: input channels of the widest column tile */
     uint32_t sm_bytes;
-    int has_branch, restored, own_weights, listed;
+    int has_branch, restored, own_weights;
+    xpu_listed listed;                 /* who makes descriptors */
     double x_pixels, x_pitch, gm_rate; /* of an image; bytes from one to the next; bytes of weights in a cycle */
     xpu_tiling_format format;
     uint32_t input_bytes; /* of an element of x in memory */
@@ -51,7 +52,7 @@ static problem make_problem(xpu_codegen *cg, const xpu_conv_shape *s, int has_br
                  .has_branch = has_branch,
                  .restored = s->restored,
                  .own_weights = s->own_weights && xpu_bounded(cg, s->batch) > 1,
-                 .listed = xpu_is_listed(cg) && !s->own_weights,
+                 .listed = s->own_weights ? XPU_NOT_LISTED : xpu_when_listed(cg),
                  .format = format,
                  .input_bytes = format.operand == 2 ? 4 : 1,
                  .gm_rate = cg->chip.gm_rate < LINE_BYTES ? cg->chip.gm_rate : LINE_BYTES,
@@ -156,10 +157,16 @@ static double array_of(const problem *p, const cut *c, double passes, double dra
     return cycles;
 }
 
-/* What stands between the starts of steps: core 0 makes their descriptors, or they are there. */
+/* Whether lists are expected: with free shapes most are smaller than the largest, which this is. */
+static int is_listed(const problem *p, double steps) {
+    return p->listed == XPU_LISTED_WHEN_BOUND || (p->listed == XPU_LISTED && LISTED_OF_STEP * steps <= XPU_MOST_LISTED);
+}
+
+/* What steps are taken to cost where a cut is chosen. More than they take where lists are there: small tiles read
+ * weights again. At another of the free shapes core 0 may have to make the descriptors. */
 static double steps_of(const problem *p, double steps, double tiles) {
-    if (p->listed && LISTED_OF_STEP * steps <= XPU_MOST_LISTED) return steps * xpu_cost.listed_step;
-    return steps * xpu_cost.step + tiles * xpu_cost.tile;
+    const int at_all_shapes = p->listed == XPU_LISTED && is_listed(p, steps);
+    return steps * xpu_cost.step + (at_all_shapes ? 0 : tiles * xpu_cost.tile);
 }
 
 /* Cycles of all steps, by the unit that has most to do: array, the two DMA engines or core 0, which makes the
@@ -185,13 +192,14 @@ static double cycles_of(const problem *p, const cut *c, xpu_layer_model *model) 
     double load = tiles * inputs * x + (whole_w ? weights : tiles * (weights + column_tiles * chunks * xpu_cost.copy));
     double store = results * column_tiles * y_lines + tiles * column_tiles * xpu_cost.copy;
     if (p->has_branch) load += store;
-    double steps = steps_of(p, tiles * column_tiles * chunks, tiles);
+    double count = tiles * column_tiles * chunks, steps = steps_of(p, count, tiles);
+    double queued = is_listed(p, count) ? count * xpu_cost.listed_step : steps;
     double most = array > load ? array : load;
     if (store > most) most = store;
     if (steps > most) most = steps;
     double behind = p->restored ? xpu_cost.restore * tile * s->out_c / p->chip->cores : 0; /* the last tile's rows */
     double tail = x + block + tile * (drain + y_lines) + behind + 2 * xpu_cost.copy;
-    *model = (xpu_layer_model){array > steps ? array : steps, load - gm_bytes_of(p, c) / p->gm_rate, store, tail};
+    *model = (xpu_layer_model){array > queued ? array : queued, load - gm_bytes_of(p, c) / p->gm_rate, store, tail};
     return most + tail;
 }
 

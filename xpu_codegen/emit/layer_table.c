@@ -24,6 +24,7 @@ static const char *calls_of(const xpu_codegen_layer *layer, xpu_arena *arena) {
         end = end_of_run(layer, first);
         xpu_text_add(&text, "%s%s", first ? ", " : "", xpu_kernel_of(call->kernel)->name);
         if (call->body) xpu_text_add(&text, "(%s)", call->body);
+        if (call->unlisted) xpu_text_add(&text, " or %s", xpu_kernel_of((xpu_kernel)(call->unlisted - 1))->name);
         if (end - first > 1) xpu_text_add(&text, " x%u", end - first);
     }
     return text.text;
@@ -35,6 +36,14 @@ static void emit_call(xpu_text *text, const xpu_call *call, uint32_t word, uint3
         xpu_text_add(text, "    if (!args[%u]) return xpu_when_empty((const void *)(args + %u), layer, after);\n", word,
                      word);
         return;
+    }
+    if (call->unlisted) {
+        xpu_text_add(
+            text,
+            "    if (!((const struct xpu_engine_lists_args *)(const void *)(args + %u))->work)\n"
+            "        return xpu_%s((const void *)(xpu_plan + xpu_layer_args[layer] / XPU_LAYER_ARGS_LIMIT + %u), "
+            "layer, after);\n",
+            word, xpu_kernel_of((xpu_kernel)(call->unlisted - 1))->name, word + kernel->words);
     }
     if (count == 1) {
         xpu_text_add(text, "    after = xpu_%s((const void *)(args + %u), ", kernel->name, word);
@@ -123,12 +132,12 @@ static void emit_ahead(const xpu_codegen *cg, xpu_text *text) {
 
 void xpu_emit_layer_table(xpu_codegen *cg, xpu_text *text) {
     xpu_arena *scratch = xpu_arena_new(xpu_arena_mem(cg->arena), "layer table");
+    xpu_text_add(text, "extern %suint32_t xpu_plan[];\n\n", xpu_plan_constness(cg));
     const uint32_t *function_of = emit_functions(cg, text, scratch);
     xpu_text_add(text,
                  "/* The plan table: the arguments of every kernel call. */\n"
-                 "extern %suint32_t xpu_plan[];\n"
                  "__attribute__((section(\".xpu_plan\"), used)) %suint32_t xpu_plan[%u];\n\n",
-                 xpu_plan_constness(cg), xpu_plan_constness(cg), cg->program.plan.count + 1);
+                 xpu_plan_constness(cg), cg->program.plan.count + 1);
     emit_rows(cg, text, function_of);
     emit_args(cg, text);
     emit_ahead(cg, text);

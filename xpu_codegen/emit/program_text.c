@@ -69,7 +69,9 @@ static void emit_plan(xpu_codegen *cg, xpu_text *text, uint32_t number) {
                 xpu_text_add(text, "    uint32_t %s[%u];\n", call->member, call->words);
         }
     }
-    xpu_text_add(text, "};\nstatic const struct region_%u_plan *region_%u(const void *plan);\n\n", number, number);
+    xpu_text_add(
+        text, "};\nstatic const struct region_%u_plan *region_%u(const void *plan);\nextern %suint32_t xpu_plan[];\n\n",
+        number, number, xpu_plan_constness(cg));
 }
 
 static void emit_layer(const xpu_codegen *cg, xpu_text *text, uint32_t index, uint32_t number) {
@@ -88,6 +90,13 @@ static void emit_layer(const xpu_codegen *cg, xpu_text *text, uint32_t index, ui
         }
         const xpu_kernel_info *kernel = xpu_kernel_of(call->kernel);
         const char *from = call->words == kernel->words ? "&" : "(const void *)";
+        if (call->unlisted) {
+            xpu_text_add(text,
+                         "    if (!((const struct xpu_engine_lists_args *)(const void *)p->%s)->work)\n"
+                         "        return xpu_%s((const void *)(region_%u(xpu_plan)->%s + %u), %u, after);\n",
+                         call->member, xpu_kernel_of((xpu_kernel)(call->unlisted - 1))->name, number, call->member,
+                         kernel->words, index);
+        }
         xpu_text_add(text, "    %s xpu_%s(%sp->%s, ", last ? "return" : "after =", kernel->name, from, call->member);
         if (call->body) xpu_text_add(text, "%s, ", call->body);
         xpu_text_add(text, "%u, after);\n", index);

@@ -87,6 +87,8 @@ xpu_arg_float xpu_arg_real(float value);
 /* A call of a layer; its words stand in the plan table. */
 typedef struct {
     xpu_kernel kernel;
+    uint32_t
+        unlisted; /* of engine_lists: the kernel, plus 1, that is called at shapes without lists; 0: there are none */
     const char *member; /* of the plan struct */
     const char *body;   /* of KERNEL_WITH_BODY: the C function */
     uint32_t words;     /* in the plan table: those of the kernel's arguments, and perhaps more behind them */

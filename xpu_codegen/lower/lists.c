@@ -7,7 +7,11 @@
 #include "xpu_codegen/lower/layers.h"
 #include "xpu_runtime/program/record.h"
 
-enum { PLACE_BYTES = XPU_DESC_WORDS * 4 };
+enum {
+    PLACE_BYTES = XPU_DESC_WORDS * 4,
+    MOST_BYTES = XPU_MOST_LISTED_OF_ALL * PLACE_BYTES,
+    PART_OF_GM = 32, /* that lists of free shapes may take */
+};
 
 /* What the lists of a layer say in the plan table; `places` 0: it has none. */
 typedef struct {
@@ -15,9 +19,9 @@ typedef struct {
     uint32_t places, offset;
 } layer_lists;
 
-/* The arguments of a layer's only call, addresses being any; NULL where it depends on the shape, or is none of those.
- */
-static const uint32_t *arguments_of(const xpu_codegen *cg, uint32_t layer, uint32_t word, xpu_arena *arena) {
+/* The arguments of a layer's only call, addresses being any; NULL where it is none of those. */
+static const uint32_t *arguments_of(const xpu_codegen *cg, uint32_t layer, uint32_t word, const int64_t *symbols,
+                                    xpu_arena *arena) {
     const xpu_codegen_layer *item = &cg->layers.items[layer];
     if (item->calls.count != 1) return NULL;
     const xpu_call *call = &item->calls.items[0];
@@ -25,8 +29,10 @@ static const uint32_t *arguments_of(const xpu_codegen *cg, uint32_t layer, uint3
     uint32_t *words = XPU_NEW_ARRAY(arena, uint32_t, call->words);
     for (uint32_t i = 0; i < call->words; i++) {
         const xpu_plan_word *w = &cg->program.plan.items[word + i];
-        if (w->kind == XPU_WORD_DIM) return NULL;
-        words[i] = w->kind == XPU_WORD_CONST ? w->bits : XPU_GM_BASE;
+        if (w->kind == XPU_WORD_DIM && !symbols) return NULL;
+        words[i] = w->kind == XPU_WORD_CONST ? w->bits
+                   : w->kind == XPU_WORD_DIM ? (uint32_t)xpu_dim_eval(&cg->graph->dims, w->dim, symbols)
+                                             : XPU_GM_BASE;
     }
     return words;
 }
@@ -36,8 +42,8 @@ static uint32_t calls_from(const xpu_codegen *cg, uint32_t layer, uint32_t word,
                            xpu_recorded_call *calls) {
     for (uint32_t i = 0; i < 2 && layer + i < cg->layers.count; i++) {
         const xpu_codegen_layer *item = &cg->layers.items[layer + i];
-        calls[i] =
-            (xpu_recorded_call){xpu_kernel_of(item->kernel)->name, arguments_of(cg, layer + i, word, arena), layer + i};
+        calls[i] = (xpu_recorded_call){xpu_kernel_of(item->kernel)->name,
+                                       arguments_of(cg, layer + i, word, NULL, arena), layer + i};
         if (!calls[i].words) return i;
         if (i == 1 && !xpu_is_recorded_with(&calls[1], &calls[0])) return 1;
         word += item->calls.items[0].words;
@@ -68,6 +74,48 @@ static void record_layers(xpu_codegen *cg, layer_lists *lists, xpu_arena *arena)
         }
     }
 }
+
+/* ---- free shapes ---- */
+
+static const int64_t *bounds_of_symbols(const xpu_codegen *cg, int upper, xpu_arena *arena) {
+    const xpu_dims *dims = &cg->graph->dims;
+    int64_t *symbols = XPU_NEW_ARRAY(arena, int64_t, dims->symbols.count);
+    for (uint32_t i = 0; i < dims->symbols.count; i++)
+        symbols[i] = upper ? dims->symbols.items[i].max : dims->symbols.items[i].min;
+    xpu_symbols_bound(cg->graph, symbols);
+    return symbols;
+}
+
+/* Places of a layer's lists at a shape; 0: it has none there. */
+static uint32_t places_at(const xpu_codegen *cg, uint32_t layer, uint32_t word, const int64_t *symbols) {
+    xpu_arena *arena = xpu_arena_new(xpu_arena_mem(cg->arena), "lists of a layer");
+    xpu_recording recording = {.after = 0};
+    xpu_recorded recorded;
+    const xpu_recorded_call call = {xpu_kernel_of(cg->layers.items[layer].kernel)->name,
+                                    arguments_of(cg, layer, word, symbols, arena), layer};
+    const int made = call.words && !xpu_record_layers(&call, 1, XPU_GM_BASE, cg->chip.array_columns, XPU_MOST_LISTED,
+                                                      arena, &recording, &recorded);
+    const uint32_t places = made ? recorded.places : 0;
+    xpu_arena_free(arena);
+    return places;
+}
+
+/* Room for what the largest shape needs; a layer has lists where the smallest shape has. */
+static void reserve_lists(xpu_codegen *cg, layer_lists *lists, xpu_arena *arena) {
+    const int64_t *least = bounds_of_symbols(cg, 0, arena), *most = bounds_of_symbols(cg, 1, arena);
+    uint32_t word = 0;
+    for (uint32_t layer = 0; layer < cg->layers.count; layer++) {
+        const xpu_codegen_layer *item = &cg->layers.items[layer];
+        if (places_at(cg, layer, word, least)) {
+            const uint32_t places = places_at(cg, layer, word, most);
+            lists[layer].args.late = item->called_ahead;
+            lists[layer].places = places ? places : XPU_MOST_LISTED;
+        }
+        for (uint32_t c = 0; c < item->calls.count; c++) word += item->calls.items[c].words;
+    }
+}
+
+/* ---- the plan table ---- */
 
 static uint32_t add_buffer(xpu_codegen *cg, uint32_t bytes) {
     const xpu_program_buffer buffer = {.name = "descriptors",
@@ -106,19 +154,27 @@ static void use_lists(xpu_codegen *cg, const layer_lists *lists, uint32_t buffer
             for (uint32_t k = 0; k < layer->calls.items[c].words; k++) XPU_PUSH(cg->arena, &cg->program.plan, *old++);
         }
         if (!lists[i].places) continue;
-        layer->list_bytes = lists[i].places * PLACE_BYTES;
+        layer->list_bytes = xpu_is_listed(cg) ? lists[i].places * PLACE_BYTES : 0;
+        layer->calls.items[0].unlisted = xpu_is_listed(cg) ? 0 : layer->calls.items[0].kernel + 1;
         layer->calls.items[0].kernel = XPU_KERNEL_engine_lists;
         layer->calls.items[0].words += XPU_LISTS_WORDS;
     }
 }
 
 void xpu_make_lists(xpu_codegen *cg) {
-    if (!xpu_is_listed(cg) || cg->program.steps.count || !cg->layers.count) return;
+    const xpu_listed when = xpu_when_listed(cg);
+    if (when == XPU_NOT_LISTED || cg->program.steps.count || !cg->layers.count) return;
     xpu_arena *scratch = xpu_arena_new(xpu_arena_mem(cg->arena), "lists");
     layer_lists *lists = XPU_NEW_ARRAY(scratch, layer_lists, cg->layers.count);
-    record_layers(cg, lists, scratch);
+    if (when == XPU_LISTED)
+        record_layers(cg, lists, scratch);
+    else
+        reserve_lists(cg, lists, scratch);
+    const uint64_t most = (uint64_t)cg->chip.gm_bytes / PART_OF_GM;
     uint64_t bytes = 0;
     for (uint32_t i = 0; i < cg->layers.count; i++) bytes += (uint64_t)lists[i].places * PLACE_BYTES;
+    if (bytes > MOST_BYTES) bytes = MOST_BYTES;
+    if (when == XPU_LISTED_WHEN_BOUND && bytes > most) bytes = most / PLACE_BYTES * PLACE_BYTES;
     if (bytes) use_lists(cg, lists, add_buffer(cg, (uint32_t)bytes));
     xpu_arena_free(scratch);
 }

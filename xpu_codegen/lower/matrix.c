@@ -414,6 +414,7 @@ static xpu_status lower_byte_depthwise(xpu_codegen *cg, uint32_t layer, xpu_node
     xpu_describe_layer(cg, layer, on_engine ? XPU_KERNEL_window_i8 : XPU_KERNEL_depthwise_i8, conv_macs(cg, s));
     if (on_engine) return lower_byte_window(cg, layer, node, &call, s, &tasks, sm_bytes);
     call.task = xpu_task_of(cg, &tasks);
+    cg->layers.items[layer].task_cycles = tasks.predicted;
     return xpu_add_depthwise_i8(cg, layer, &call);
 }
 

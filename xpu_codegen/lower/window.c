@@ -109,6 +109,7 @@ static xpu_status lower_byte_pool(xpu_codegen *cg, uint32_t layer, xpu_node node
         return xpu_add_large_max_pool_i8(cg, layer, &call);
     }
     struct xpu_max_pool_i8_call call = {.pool = pool, .x_unsigned = x_unsigned, .task = xpu_task_of(cg, &tasks)};
+    cg->layers.items[layer].task_cycles = tasks.predicted;
     return xpu_add_max_pool_i8(cg, layer, &call);
 }
 

@@ -78,7 +78,7 @@ static double core_cycles(xpu_codegen *cg, xpu_node node, double vectors, double
 /* Without its start. */
 static double work_of(xpu_codegen *cg, uint32_t layer) {
     const xpu_program_layer *l = &cg->program.layers.items[layer];
-    if (l->unit == XPU_UNIT_WINDOW) return cg->layers.items[layer].window_cycles;
+    if (cg->layers.items[layer].task_cycles > 0) return cg->layers.items[layer].task_cycles;
     const xpu_node_info *node = xpu_node_at(cg->graph, l->node);
     double bytes = 0, most = 0;
     for (uint32_t i = 0; i < node->input_count + l->output_count; i++) {
@@ -96,12 +96,18 @@ static double work_of(xpu_codegen *cg, uint32_t layer) {
     return computed > moved ? computed : moved;
 }
 
+static double start_of(const xpu_codegen *cg, uint32_t layer) {
+    const xpu_unit unit = cg->program.layers.items[layer].unit;
+    if (unit != XPU_UNIT_TENSOR && unit != XPU_UNIT_WINDOW) return xpu_cost.start_core;
+    return cg->program.layers.items[layer].lists ? xpu_cost.start_listed : xpu_cost.start_tensor;
+}
+
 double xpu_layer_cycles(xpu_codegen *cg, uint32_t layer) {
     const xpu_program_layer *l = &cg->program.layers.items[layer];
     const xpu_tiles *tiles = cg->layers.items[layer].tiles;
-    if (tiles) return xpu_cost.start_tensor + tiles->items[tiles->sizes.count - 1].cycles;
+    if (tiles) return start_of(cg, layer) + tiles->items[tiles->sizes.count - 1].cycles;
     if (l->unit == XPU_UNIT_HOST || !l->node.id) return 0;
-    return xpu_cost.start_core + work_of(cg, layer);
+    return start_of(cg, layer) + work_of(cg, layer);
 }
 
 static uint64_t whole(double number) {
@@ -124,14 +130,14 @@ void xpu_model_layers(xpu_codegen *cg) {
         const xpu_tiles *tiles = cg->layers.items[i].tiles;
         const xpu_tile *tile = tiles ? &tiles->items[tiles->sizes.count - 1] : NULL;
         const double cycles = xpu_layer_cycles(cg, i), lists = cg->layers.items[i].list_bytes;
-        layer->model = (xpu_program_model){.compute = whole(cycles - xpu_cost.start_core),
-                                           .tail = cycles > 0 ? whole(xpu_cost.start_core) : 0,
+        layer->model = (xpu_program_model){.compute = whole(cycles - start_of(cg, i)),
+                                           .tail = cycles > 0 ? whole(start_of(cg, i)) : 0,
                                            .constant_bytes = whole(constants_of(cg, layer) + lists)};
         if (!tile || cycles <= 0) continue;
         layer->model = (xpu_program_model){.compute = whole(tile->model.compute),
                                            .load = whole(tile->model.load),
                                            .store = whole(tile->model.store),
-                                           .tail = whole(tile->model.tail + xpu_cost.start_tensor),
+                                           .tail = whole(tile->model.tail + start_of(cg, i)),
                                            .constant_bytes = whole(tile->gm_bytes + lists)};
     }
 }

@@ -72,14 +72,42 @@ static xpu_status write_layers(xpu_run *run, uint32_t layer, uint32_t count, uin
     return XPU_OK;
 }
 
+/* The lists of a program of free shapes follow each other in their buffer, `used` places of which are taken. A layer
+ * for which there is no room, or which has none at this shape, says so by no work: core 0 makes its descriptors. */
+static xpu_status write_bound(xpu_run *run, uint32_t layer, uint32_t *words, xpu_recording *recording, uint32_t *used) {
+    const xpu_program *p = run->program;
+    const uint32_t first = p->layers.items[layer].lists - 1, buffer = p->plan.items[first].buffer;
+    const int64_t bytes = xpu_dim_eval(&run->graph->dims, p->buffers.items[buffer].bytes, run->symbols);
+    const uint64_t room = (uint64_t)bytes / PLACE_BYTES, left = room > *used ? room - *used : 0;
+    const uint32_t most = left < XPU_MOST_LISTED + 1 ? (uint32_t)left : XPU_MOST_LISTED + 1;
+    const xpu_recorded_call call = {p->layers.items[layer].kernel, words + first + XPU_LISTS_WORDS, layer};
+    struct xpu_engine_lists_args args, none = {.lists = run->places[buffer].address + *used * PLACE_BYTES};
+    xpu_recorded recorded;
+    memcpy(&args, words + first, sizeof args);
+    memcpy(words + first, &none, sizeof none);
+    if (most < 2 || xpu_record_layers(&call, 1, none.lists, run->owner->chip.array_columns, most - 1, run->arena,
+                                      recording, &recorded))
+        return XPU_OK;
+    recorded.args.late = args.late;
+    memcpy(words + first, &recorded.args, sizeof recorded.args);
+    *used += recorded.places;
+    if (run->driver->write(run->device, none.lists, recorded.words, (size_t)recorded.places * PLACE_BYTES))
+        return refuse(run, layer, "the device has no memory where they lie");
+    return XPU_OK;
+}
+
 xpu_status xpu_run_write_lists(xpu_run *run, uint32_t *words) {
     const xpu_program *p = run->program;
+    const int bound = run->graph->dims.symbols.count != 0;
     xpu_recording recording = {.after = 0};
     xpu_status status = XPU_OK;
     uint64_t total = 0;
+    uint32_t used = 0;
     for (uint32_t i = 0, count = 1; i < p->layers.count && status == XPU_OK; i += count) {
-        count = p->layers.items[i].lists ? count_together(run, i, words) : 1;
-        if (p->layers.items[i].lists) status = write_layers(run, i, count, words, &recording, &total);
+        count = p->layers.items[i].lists && !bound ? count_together(run, i, words) : 1;
+        if (!p->layers.items[i].lists) continue;
+        status = bound ? write_bound(run, i, words, &recording, &used)
+                       : write_layers(run, i, count, words, &recording, &total);
     }
     return status;
 }

@@ -341,8 +341,8 @@ static int decode_layers(decoder *d) {
     return ended(d, &list);
 }
 
-/* The words of a layer with lists of descriptors are there, for a kernel that has lists, and are the same at every
- * shape. */
+/* The words of a layer with lists of descriptors are there, for a kernel that has lists; in a program of one shape they
+ * depend on none. */
 static int lists_exist(decoder *d) {
     const xpu_program *p = d->program;
     for (uint32_t i = 0; i < p->layers.count; i++) {
@@ -352,7 +352,8 @@ static int lists_exist(decoder *d) {
         const uint64_t end = (uint64_t)layer->lists - 1 + own + more;
         int good = more > 0 && end <= p->plan.count && p->steps.count == 0 &&
                    p->plan.items[layer->lists - 1].kind == XPU_WORD_ADDRESS;
-        for (uint64_t k = layer->lists - 1; good && k < end; k++) good = p->plan.items[k].kind != XPU_WORD_DIM;
+        const uint64_t fixed = d->graph->dims.symbols.count ? layer->lists - 1 + own : end;
+        for (uint64_t k = layer->lists - 1; good && k < fixed; k++) good = p->plan.items[k].kind != XPU_WORD_DIM;
         if (!check(d, good, "the descriptor lists of a layer are malformed")) return 0;
     }
     return 1;
