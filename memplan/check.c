@@ -28,10 +28,21 @@ static const xpu_memplan_alias *taken(const checker *c, uint32_t i) {
     return alias == XPU_MEMPLAN_NONE ? NULL : &c->problem->aliases[alias];
 }
 
+const char *xpu_memplan_check_name(xpu_arena *arena, const xpu_memplan_problem *problem, uint32_t i) {
+    const char *name = problem->buffers[i].name;
+    return name && *name ? xpu_printf(arena, "'%s'", xpu_escape(arena, name, 100))
+                         : xpu_printf(arena, "buffer %" PRIu32, i);
+}
+
 static const char *name_of(const checker *c, uint32_t i) {
-    const char *name = buffer_of(c, i)->name;
-    return name && *name ? xpu_printf(c->arena, "'%s'", xpu_escape(c->arena, name, 100))
-                         : xpu_printf(c->arena, "buffer %" PRIu32, i);
+    return xpu_memplan_check_name(c->arena, c->problem, i);
+}
+
+void xpu_memplan_check_wrong(xpu_diags *diags, const char *file, const char *rule, const char *where,
+                             const char *what) {
+    xpu_error(diags, file ? XPU_EUSAGE : XPU_EBUG, file, rule, where, what, "the memory plan is invalid",
+              file ? "make the file again, with xpu-memplan plan or xpuc"
+                   : "this is an error of the planner; please report it");
 }
 
 static void __attribute__((format(printf, 4, 5))) wrong(checker *c, const char *rule, const char *where,
@@ -41,10 +52,7 @@ static void __attribute__((format(printf, 4, 5))) wrong(checker *c, const char *
     va_start(args, format);
     char *what = xpu_vprintf(c->arena, format, args);
     va_end(args);
-    const char *file = c->plan->file;
-    xpu_error(c->diags, file ? XPU_EUSAGE : XPU_EBUG, file, rule, where, what, "the memory plan is invalid",
-              file ? "make the file again, with xpu-memplan plan or xpuc"
-                   : "this is an error of the planner; please report it");
+    xpu_memplan_check_wrong(c->diags, c->plan->file, rule, where, what);
 }
 
 static void check_places(checker *c) {

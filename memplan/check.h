@@ -23,4 +23,8 @@
 xpu_status xpu_memplan_check(xpu_arena *arena, const xpu_memplan_problem *problem, const xpu_memplan *plan,
                              xpu_diags *diags);
 
+/* For the validators alone: what a message calls a buffer, and an error of a plan, which may come from a file. */
+const char *xpu_memplan_check_name(xpu_arena *arena, const xpu_memplan_problem *problem, uint32_t buffer);
+void xpu_memplan_check_wrong(xpu_diags *diags, const char *file, const char *rule, const char *where, const char *what);
+
 #endif

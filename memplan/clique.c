@@ -62,6 +62,45 @@ static uint32_t *sort_vertices(xpu_arena *arena, const xpu_memplan_item *items, 
     return sorted;
 }
 
+/* Where a part of a life begins, and behind its end. */
+typedef struct {
+    uint64_t step;
+    uint32_t vertex;
+    int begins;
+} event;
+
+static int compare_events(const void *a, const void *b) {
+    const event *x = a, *y = b;
+    if (x->step != y->step) return x->step < y->step ? -1 : 1;
+    return x->begins != y->begins ? x->begins - y->begins : x->vertex < y->vertex ? -1 : x->vertex > y->vertex;
+}
+
+/* Who meets whom: with each part that begins, those that live then; n log n in all parts, not in pairs of them. */
+static void find_meetings(clique *c, xpu_arena *arena, const xpu_memplan_item *items, const uint32_t *at, uint32_t n) {
+    size_t parts = 0, count = 0;
+    for (uint32_t i = 0; i < n; i++) parts += items[at[i]].life.gap_count + (size_t)1;
+    event *events = XPU_NEW_ARRAY(arena, event, 2 * parts);
+    uint64_t *live = XPU_NEW_ARRAY(arena, uint64_t, c->words + 1);
+    for (uint32_t i = 0; i < n; i++) {
+        const xpu_memplan_life *life = &items[at[i]].life;
+        for (uint32_t k = 0; k <= life->gap_count; k++) {
+            const xpu_memplan_steps part = xpu_memplan_part(life, k);
+            events[count++] = (event){part.first, i, 1};
+            events[count++] = (event){(uint64_t)part.last + 1, i, 0};
+        }
+    }
+    if (count) qsort(events, count, sizeof *events, compare_events);
+    for (size_t e = 0; e < count; e++) {
+        const uint32_t i = events[e].vertex;
+        live[i / 64] ^= UINT64_C(1) << i % 64;
+        for (uint32_t w = 0; events[e].begins && w < c->words; w++) c->meets[(size_t)i * c->words + w] |= live[w];
+    }
+    for (uint32_t i = 0; i < n; i++) {
+        for (uint32_t k = 0; k < n; k++)
+            if (meet(c, i, k)) c->meets[(size_t)k * c->words + i / 64] |= UINT64_C(1) << i % 64;
+    }
+}
+
 uint64_t xpu_memplan_clique(xpu_arena *arena, const xpu_memplan_item *items, uint32_t count, uint64_t start,
                             uint64_t grid) {
     uint32_t n = 0;
@@ -80,11 +119,8 @@ uint64_t xpu_memplan_clique(xpu_arena *arena, const xpu_memplan_item *items, uin
         const xpu_memplan_item *item = &items[at[i]];
         uint64_t end = item->offset + item->bytes;
         c.bytes[i] = !item->pinned || item->offset >= start ? item->bytes : end > start ? end - start : 0;
-        for (uint32_t k = 0; k < n; k++) {
-            if (xpu_memplan_items_meet(item, &items[at[k]]))
-                c.meets[(size_t)i * c.words + k / 64] |= UINT64_C(1) << k % 64;
-        }
     }
+    find_meetings(&c, work, items, at, n);
     for (uint32_t i = n; i-- > 0 && c.steps < MOST_STEPS;) {
         uint32_t behind = 0;
         for (uint32_t k = i + 1; k < n; k++) {

@@ -4,9 +4,15 @@
 
 #include "base/file.h"
 #include "memplan/file.h"
+#include "memplan/moves.h"
 
 enum { LEFT = 90, RIGHT = 30, TOP = 40, HEAD = 34, FOOT = 26, NAMES = 110, PANEL = 420, LOW_PANEL = 240 };
 enum { LEAST_WIDTH = 1100, MOST_WIDTH = 4000, STEP_WIDTH = 14, LETTER = 6, LINE = 11 };
+
+#define HATCHES                                                                                                        \
+    "<pattern id=\"arrives\" width=\"6\" height=\"6\" patternUnits=\"userSpaceOnUse\" "                                \
+    "patternTransform=\"rotate(45)\"><line x1=\"0\" y1=\"0\" x2=\"0\" y2=\"6\" stroke=\"#333\" "                       \
+    "stroke-width=\"2\"/></pattern>\n"
 
 /* A panel's scales. */
 typedef struct {
@@ -18,6 +24,7 @@ typedef struct {
     xpu_text text;
     const xpu_memplan_problem *problem;
     const xpu_memplan *plan;
+    const xpu_memplan_moves *moves; /* whose stays are shown, or NULL */
     uint32_t steps;
     double width;
 } picture;
@@ -108,6 +115,18 @@ static double part_width(const axes *a, xpu_memplan_steps part) {
     return ((double)part.last - (double)part.first + 1) * a->per_step;
 }
 
+/* Hatches the steps in which a stay arrives. */
+static void add_arrival(picture *p, const axes *a, uint32_t stay, double y, double height) {
+    for (uint32_t i = 0; i < p->moves->transfer_count; i++) {
+        const xpu_memplan_transfer *t = &p->moves->transfers[i];
+        if (t->target != stay) continue;
+        const xpu_memplan_steps steps = {t->begin, t->end};
+        xpu_text_add(&p->text, "<rect x=\"%.2f\" y=\"%.2f\" width=\"%.2f\" height=\"%.2f\" fill=\"url(#arrives)\"/>",
+                     a->left + (double)t->begin * a->per_step, y, part_width(a, steps), height);
+        return;
+    }
+}
+
 static void add_buffer(picture *p, const axes *a, uint32_t index) {
     const xpu_memplan_buffer *buffer = &p->problem->buffers[index];
     const xpu_memplan_place *place = &p->plan->places[index];
@@ -122,6 +141,8 @@ static void add_buffer(picture *p, const axes *a, uint32_t index) {
                      a->left + (double)part.first * a->per_step, y, part_width(a, part), height,
                      colour_of(buffer, place->alias_of != XPU_MEMPLAN_NONE));
     }
+    const char *arrival = p->moves ? xpu_memplan_arrival_text(p->arena, p->moves, index) : NULL;
+    if (arrival) add_arrival(p, a, index, y, height);
     xpu_text_add(&p->text, "<title>");
     add_name(p, name);
     xpu_text_add(&p->text, ": %" PRIu64 " bytes at %" PRIu64 ", ", buffer->bytes, place->offset);
@@ -130,6 +151,10 @@ static void add_buffer(picture *p, const axes *a, uint32_t index) {
     if (place->alias_of != XPU_MEMPLAN_NONE) {
         xpu_text_add(&p->text, ", in the bytes of ");
         add_name(p, p->problem->buffers[place->alias_of].name);
+    }
+    if (arrival) {
+        xpu_text_add(&p->text, ", ");
+        add_whole(p, arrival);
     }
     xpu_text_add(&p->text, "</title>\n");
     for (uint32_t i = 0; i <= life.gap_count; i++) {
@@ -256,9 +281,9 @@ static void add_names(picture *p, double y) {
     }
 }
 
-xpu_status xpu_memplan_draw(xpu_arena *arena, const char *path, const xpu_memplan_problem *problem,
-                            const xpu_memplan *plan, xpu_diags *diags) {
-    picture p = {.arena = arena, .problem = problem, .plan = plan, .steps = last_step(problem) + 1};
+static xpu_status draw(xpu_arena *arena, const char *path, const xpu_memplan_problem *problem, const xpu_memplan *plan,
+                       const xpu_memplan_moves *moves, xpu_diags *diags) {
+    picture p = {.arena = arena, .problem = problem, .plan = plan, .moves = moves, .steps = last_step(problem) + 1};
     xpu_text_init(&p.text, arena);
     p.width = (double)p.steps * STEP_WIDTH + LEFT + RIGHT;
     if (p.width < LEAST_WIDTH) p.width = LEAST_WIDTH;
@@ -273,8 +298,8 @@ xpu_status xpu_memplan_draw(xpu_arena *arena, const char *path, const xpu_mempla
                  "viewBox=\"0 0 %.0f %.0f\" font-family=\"sans-serif\" font-size=\"11\">\n"
                  "<style>.h{font-size:12px;font-weight:bold}.b{font-size:9px}"
                  "g rect{stroke:#444;stroke-width:.4}g:hover rect{stroke:#000;stroke-width:2}</style>\n"
-                 "<rect width=\"100%%\" height=\"100%%\" fill=\"#fff\"/>\n<text class=\"h\" x=\"%d\" y=\"24\">",
-                 p.width, height, p.width, height, LEFT);
+                 "%s<rect width=\"100%%\" height=\"100%%\" fill=\"#fff\"/>\n<text class=\"h\" x=\"%d\" y=\"24\">",
+                 p.width, height, p.width, height, moves ? HATCHES : "", LEFT);
     add_name(&p, problem->file ? xpu_path_name(problem->file) : "memory");
     if (problem->subject) xpu_text_add(&p.text, ", ");
     add_whole(&p, problem->subject ? problem->subject : "");
@@ -285,4 +310,14 @@ xpu_status xpu_memplan_draw(xpu_arena *arena, const char *path, const xpu_mempla
     if (problem->step_names) add_names(&p, y + 4);
     xpu_text_add(&p.text, "</svg>\n");
     return xpu_file_write(arena, path, p.text.text, p.text.length, diags);
+}
+
+xpu_status xpu_memplan_draw(xpu_arena *arena, const char *path, const xpu_memplan_problem *problem,
+                            const xpu_memplan *plan, xpu_diags *diags) {
+    return draw(arena, path, problem, plan, NULL, diags);
+}
+
+xpu_status xpu_memplan_draw_moves(xpu_arena *arena, const char *path, const xpu_memplan_moves *moves,
+                                  xpu_diags *diags) {
+    return draw(arena, path, &moves->problem, &moves->plan, moves, diags);
 }

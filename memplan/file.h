@@ -14,6 +14,13 @@
  *      "spills": [{"buffer": "conv1/out", "preferred": "SM", "why": "no room: ..."}, ...]}
  * with alias_of where an alternative was taken, and "alternative": N where N others of the two buffers are before it.
  *
+ * With "steps": [{"name": "conv1", "cycles": 1200}, ...] a problem has a time line: a level may have a "latency", a
+ * buffer "uses": [[step, bytes], ...], "home": "GM" and "anew": {"cycles": 100, "operands": ["x"]}. Its plan has places
+ * in time (memplan/moves.h): "stays": [{"buffer", "level", "from", "to"}, ...], "transfers": [{"source": 0, "target":
+ * 1, "begin": 3, "end": 4, "shares": [[3, 4096], ...]}, ...], in which source and target are numbers of stays,
+ * "cycles": [of each step], "last_bytes", and all of the above as for a problem whose buffers are the stays; of a
+ * buffer with several they are called conv1/w@L3:3, with level and first step.
+ *
  * Minimalloc's CSV is a problem of one level too, whose size the caller gives. Its first line names the columns, in any
  * order: id (or buffer, buffer_id), lower (start, begin), upper, which the life does not include (or end, which it
  * does), size, and where they are wanted alignment, gaps, "3-7 10-12", which end as the life does, and offset, where

@@ -26,6 +26,9 @@ static inline uint64_t xpu_memplan_alignment(uint32_t alignment) {
 /* problem.c: everything that a problem may say wrong. */
 xpu_status xpu_memplan_problem_check(xpu_arena *arena, const xpu_memplan_problem *problem, xpu_diags *diags);
 
+/* timeline.c: the same of the time line, of a problem that is right otherwise. */
+xpu_status xpu_memplan_timeline_check(xpu_arena *arena, const xpu_memplan_problem *problem, xpu_diags *diags);
+
 /* A rule about the place in a level that holds for a buffer. */
 typedef struct xpu_memplan_place_rule {
     uint32_t rule;

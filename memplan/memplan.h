@@ -29,6 +29,8 @@ enum { XPU_MEMPLAN_MAX_LEVELS = 8 };
 #define XPU_MEMPLAN_MAX_STEP      (1u << 30)
 #define XPU_MEMPLAN_MAX_BYTES     (UINT64_C(1) << 44)
 #define XPU_MEMPLAN_MAX_ALIGNMENT (1u << 30)
+#define XPU_MEMPLAN_MAX_TIMELINE  (1u << 16)          /* steps of a time line, and cycles of a latency */
+#define XPU_MEMPLAN_MAX_CYCLES    (UINT64_C(1) << 40) /* of a step */
 
 /* X(enum name, text in reports and rule files) */
 #define XPU_MEMPLAN_KINDS(X)                                                                                           \
@@ -56,6 +58,7 @@ typedef struct {
     /* Lines of bank_bytes lie in banks: a line's bank is the exclusive or of the bank_fields lowest fields of its
      * number, each as wide as `banks` needs. Powers of two; banks 0: it has none, and no rule names one. */
     uint32_t banks, bank_bytes, bank_fields;
+    uint32_t latency; /* cycles; only a time line asks for it */
 } xpu_memplan_level;
 
 /* Steps, both included. */
@@ -127,6 +130,32 @@ typedef struct {
     uint32_t buffer, rule;
 } xpu_memplan_match;
 
+/* So many bytes are read or written in a step. */
+typedef struct {
+    uint32_t step;
+    uint64_t bytes;
+} xpu_memplan_use;
+
+/* What a time line knows of a buffer. The first use writes it, all others read it; its content is wanted until its last
+ * step. A constant has a home instead, a level in which it stands for all its life, and is only read. */
+typedef struct {
+    const xpu_memplan_use *uses; /* by step, each step once, within its life */
+    uint32_t use_count;          /* 0: it is not moved, and costs nothing */
+    uint32_t home;               /* a level that it is allowed, or XPU_MEMPLAN_NONE */
+    /* Instead of being kept it may be computed anew within a step, which reads the operands and computes so much
+     * longer; 0 cycles: it may not. */
+    uint64_t anew_cycles;
+    const uint32_t *operands;
+    uint32_t operand_count;
+} xpu_memplan_traffic;
+
+/* Steps in cycles: asks for places in time (memplan/moves.h). xpu_memplan_make does not look at it. */
+typedef struct {
+    const uint64_t *cycles; /* per step: what it computes, where no memory holds it up */
+    uint32_t step_count;
+    const xpu_memplan_traffic *traffic; /* per buffer */
+} xpu_memplan_timeline;
+
 /* Everything is owned by the caller and must outlive the plan. */
 typedef struct {
     const xpu_memplan_level *levels;
@@ -144,6 +173,7 @@ typedef struct {
     const char *subject;           /* the place of the error that there is no room; NULL: the level */
     const char *const *step_names; /* what happens at each step (layers), for messages; NULL: steps are numbered */
     uint32_t step_name_count;
+    const xpu_memplan_timeline *timeline; /* NULL: steps are not counted in cycles */
 } xpu_memplan_problem;
 
 #define XPU_MEMPLAN_DEFAULT_BUDGET UINT64_C(4000000)

@@ -275,5 +275,6 @@ xpu_status xpu_memplan_problem_check(xpu_arena *arena, const xpu_memplan_problem
         }
     }
     if (!c.bad) check_pins(&c);
+    if (!c.bad && problem->timeline) return xpu_memplan_timeline_check(arena, problem, diags);
     return c.bad ? XPU_EMODEL : XPU_OK;
 }

@@ -10,6 +10,7 @@
 #include "memplan/check.h"
 #include "memplan/explain.h"
 #include "memplan/file.h"
+#include "memplan/moves.h"
 #include "memplan/report.h"
 #include "memplan/rules.h"
 #include "tests/fuzz/hostile.h"
@@ -38,7 +39,18 @@ static const char *const problems[] = {
     " \"aliases\": [{\"buffer\": \"x\", \"other\": \"y\", \"kind\": \"part\", \"offset\": 256},\n"
     "  {\"buffer\": \"z\", \"other\": \"y\", \"kind\": \"part\", \"rows\": 4, \"row_bytes\": 16, \"pitch\": 64},\n"
     "  {\"buffer\": \"v\", \"other\": \"y\", \"kind\": \"view\", \"offset\": 64},\n"
-    "  {\"buffer\": \"t\", \"other\": \"y\", \"kind\": \"in-place\"}]}\n"};
+    "  {\"buffer\": \"t\", \"other\": \"y\", \"kind\": \"in-place\"}]}\n",
+    "{\"levels\": [{\"name\": \"SM\", \"bytes\": 4096, \"bytes_per_cycle\": 64, \"latency\": 4},\n"
+    "  {\"name\": \"GM\", \"bytes\": 65536, \"bytes_per_cycle\": 4, \"latency\": 10}],\n"
+    " \"steps\": [{\"name\": \"s\", \"cycles\": 1000}, {\"cycles\": 1000}, {\"cycles\": 300}, {\"cycles\": 3000},\n"
+    "  {\"cycles\": 50}],\n"
+    " \"buffers\": [{\"name\": \"h\", \"bytes\": 2048, \"first\": 0, \"last\": 3, \"kind\": \"weight\", \"home\": "
+    "\"GM\",\n"
+    "   \"uses\": [[2, 2048]]},\n"
+    "  {\"name\": \"m\", \"bytes\": 2500, \"first\": 0, \"last\": 4, \"uses\": [[0, 2500], [4, 2500]]},\n"
+    "  {\"name\": \"k\", \"bytes\": 64, \"first\": 0, \"last\": 4, \"uses\": [[0, 64]], \"levels\": [\"SM\"]},\n"
+    "  {\"name\": \"n\", \"bytes\": 1500, \"first\": 1, \"last\": 4, \"uses\": [[1, 1500], [4, 1500]],\n"
+    "   \"anew\": {\"cycles\": 20, \"operands\": [\"k\"]}}]}\n"};
 static const char rules_text[] =
     "{\"rules\": [{\"match\": \"[a-c]\", \"level\": \"SM\", \"strength\": \"prefer\"},\n"
     "  {\"match\": \"?\", \"kind\": \"weight\", \"level\": \"GM\", \"offset\": 4096, \"strength\": \"prefer\"},\n"
@@ -79,12 +91,37 @@ static xpu_status show(xpu_arena *arena, const xpu_memplan_problem *problem, con
     return XPU_OK;
 }
 
+/* The same of places in time. */
+static xpu_status show_moves(xpu_arena *arena, const xpu_memplan_problem *problem, const xpu_memplan_moves *moves,
+                             xpu_diags *diags) {
+    xpu_memplan_moves_text(arena, problem, moves);
+    xpu_memplan_moves_json(arena, problem, moves);
+    xpu_status status = xpu_memplan_draw_moves(arena, beside("moves.svg"), moves, diags);
+    return status == XPU_OK ? show(arena, &moves->problem, &moves->plan, diags) : status;
+}
+
+static xpu_status make_moves(xpu_arena *arena, const xpu_memplan_problem *problem, const xpu_memplan_options *options,
+                             xpu_diags *diags) {
+    xpu_memplan_moves *moves, again;
+    const char *path = beside("out.json");
+    xpu_status status = xpu_memplan_make_moves(arena, problem, options, &moves, diags);
+    if (status != XPU_OK) return status;
+    if (xpu_memplan_check_moves(arena, problem, moves, diags) != XPU_OK) return (xpu_status)NOT_DOCUMENTED;
+    status = xpu_memplan_write_moves(arena, path, problem, moves, diags);
+    if (status != XPU_OK) return status;
+    if (xpu_memplan_read_moves(arena, path, problem, &again, diags) != XPU_OK ||
+        xpu_memplan_check_moves(arena, problem, &again, diags) != XPU_OK)
+        return (xpu_status)NOT_DOCUMENTED;
+    return show_moves(arena, problem, moves, diags);
+}
+
 /* Plans; the plan must hold, also when it was written and read again. */
 static xpu_status make_plan(xpu_arena *arena, const xpu_memplan_problem *problem, hostile_random *random,
                             xpu_diags *diags) {
     xpu_memplan_options options = {.step_budget = hostile_chance(random, 30) ? 1 : BUDGET,
                                    .no_aliases = hostile_chance(random, 10)};
     xpu_memplan *plan, again;
+    if (problem->timeline) return make_moves(arena, problem, &options, diags);
     xpu_status status = xpu_memplan_make(arena, problem, &options, &plan, diags);
     if (status != XPU_OK) return status;
     if (xpu_memplan_check(arena, problem, plan, diags) != XPU_OK) return (xpu_status)NOT_DOCUMENTED;
@@ -190,6 +227,7 @@ static void feed_problem(hostile_random *random, const hostile_file *file, hosti
 /* ---- plans ---- */
 
 static hostile_file plans[PROBLEMS];
+static const char *const problem_names[PROBLEMS] = {"p0.json", "p1.json", "p2.json"};
 
 static void load_plans(void) {
     load_folder();
@@ -201,7 +239,7 @@ static void load_plans(void) {
         feed_problem(&random, &text, &result);
         if (result.refused) abort();
         hostile_load(&plans[i], beside("out.json"));
-        put_text(i ? "p1.json" : "p0.json", problems[i]);
+        put_text(problem_names[i], problems[i]);
         hostile_clear(&text);
     }
 }
@@ -212,14 +250,20 @@ static void make_plan_file(hostile_random *random, hostile_file *file) {
     damage(random, file);
 }
 
-/* The damaged plan of one problem or the other. One that does not hold is the file's fault. */
+/* The damaged plan of one of the problems. One that does not hold is the file's fault. */
 static xpu_status use_plan(xpu_arena *arena, const hostile_file *file, hostile_random *random, xpu_diags *diags) {
     xpu_memplan_problem problem;
     xpu_memplan plan;
-    int first = memmem(file->data, file->size, "\"w\"", 3) != NULL;
-    if (hostile_chance(random, 3)) first = !first;
-    xpu_status status = xpu_memplan_read(arena, beside(first ? "p0.json" : "p1.json"), 0, &problem, diags);
+    uint32_t of = memmem(file->data, file->size, "\"w\"", 3) ? 0 : memmem(file->data, file->size, "\"h\"", 3) ? 2 : 1;
+    if (hostile_chance(random, 3)) of = hostile_below(random, PROBLEMS);
+    xpu_status status = xpu_memplan_read(arena, beside(problem_names[of]), 0, &problem, diags);
     if (status != XPU_OK) return (xpu_status)NOT_DOCUMENTED;
+    if (problem.timeline) {
+        xpu_memplan_moves moves;
+        status = xpu_memplan_read_moves(arena, hostile_save(file, ".json"), &problem, &moves, diags);
+        if (status == XPU_OK) status = xpu_memplan_check_moves(arena, &problem, &moves, diags);
+        return status == XPU_OK ? show_moves(arena, &problem, &moves, diags) : status;
+    }
     status = xpu_memplan_read_plan(arena, hostile_save(file, ".json"), &problem, &plan, diags);
     if (status == XPU_OK) status = xpu_memplan_check(arena, &problem, &plan, diags);
     return status == XPU_OK ? show(arena, &problem, &plan, diags) : status;

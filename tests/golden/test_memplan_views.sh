@@ -42,6 +42,17 @@ printf '{"program": {"memory": {"levels": [{"name": "SM", "bytes": 64, "reserved
  {"name": "a", "kind": "weight", "level": "SM", "offset": 0, "bytes": 8, "first": 0, "last": 1, "alias_of": "b"},
  {"name": "b", "kind": "weight", "level": "SM", "offset": 0, "bytes": 8, "first": 0, "last": 1, "alias_of": "a"}]}}}' >"$folder/w.json"
 check 2 'an alias is of no buffer, or of itself' plan report "$folder/w.json"
+printf '{"levels": [{"name": "SM", "bytes": 4096, "bytes_per_cycle": 64}, {"name": "GM", "bytes": 65536, "bytes_per_cycle": 4}],
+ "steps": [{"cycles": 1000}, {"cycles": 300}], "buffers": [
+ {"name": "w", "bytes": 2048, "first": 0, "last": 1, "kind": "weight", "home": "GM", "uses": [[1, 2048]]}]}' >"$folder/t.json"
+check 0 '1300 cycles, 2048 bytes cross GM; without moves 1512 and 2048' plan plan "$folder/t.json" -o "$folder/u.json"
+check 0 'w: GM to SM, step 0, there until step 1' plan check "$folder/t.json" "$folder/u.json"
+check 0 'w@SM:0' plan report "$folder/t.json" "$folder/u.json"
+check 0 '"still_cycles": 1512' plan report "$folder/t.json" "$folder/u.json" --json
+check 0 'moves    it comes from GM in step 0' plan explain "$folder/t.json" "$folder/u.json" w
+check 0 '"arrival": "comes from GM in step 0"' plan explain "$folder/t.json" "$folder/u.json" 'w@SM*' --json
+check 0 'buffers are drawn' plan svg "$folder/t.json" "$folder/u.json" -o "$folder/u.svg"
+check 0 'comes from GM in step 0' cat "$folder/u.svg"
 head -c 5000 "$folder/m.xpu" >"$folder/cut.xpu"
 check 3 '[xpu-' plan explain "$folder/cut.xpu" x
 printf '%d passed, %d failed\n' "$passed" "$failed"

@@ -4,7 +4,7 @@
 
 #include <jansson.h>
 
-#include "memplan/memplan.h"
+#include "memplan/moves.h"
 #include "tools/common/tool.h"
 
 /* What a command does with the problem that its second word names. Returns an exit code. */
@@ -30,6 +30,9 @@ int xpu_memplan_number(xpu_tool *tool, const char *option, uint64_t *value);
 
 /* The plan in the file that is the command's third word. One that does not hold is the file's fault: XPU_EUSAGE. */
 int xpu_memplan_valid_plan(xpu_tool *tool, const xpu_memplan_problem *problem, xpu_memplan *plan);
+
+/* The same of a problem with a time line. */
+int xpu_memplan_valid_moves(xpu_tool *tool, const xpu_memplan_problem *problem, xpu_memplan_moves *moves);
 
 /* The levels and the spills, unless the tool is quiet. */
 void xpu_memplan_print_usage(const xpu_tool *tool, const xpu_memplan_problem *problem, const xpu_memplan *plan);

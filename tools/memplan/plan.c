@@ -51,11 +51,30 @@ int xpu_memplan_say(const xpu_tool *tool, const xpu_memplan_problem *problem, co
     return XPU_OK;
 }
 
+/* Levels, and what moves. */
+static void print_moves(const xpu_tool *tool, const xpu_memplan_problem *problem, const xpu_memplan_moves *moves) {
+    if (tool->quiet) return;
+    xpu_memplan_print_usage(tool, &moves->problem, &moves->plan);
+    fputs(xpu_memplan_moves_text(tool->arena, problem, moves), stdout);
+}
+
+static int plan_moves(xpu_tool *tool, const xpu_memplan_problem *problem, const xpu_memplan_options *with) {
+    xpu_memplan_moves *moves;
+    const char *output = xpu_tool_option(tool, "output");
+    int status = (int)xpu_memplan_make_moves(tool->arena, problem, with, &moves, &tool->diags);
+    if (!status) status = (int)xpu_memplan_check_moves(tool->arena, problem, moves, &tool->diags);
+    if (!status && output) status = (int)xpu_memplan_write_moves(tool->arena, output, problem, moves, &tool->diags);
+    if (status) return status;
+    print_moves(tool, problem, moves);
+    return xpu_memplan_say(tool, problem, "placed");
+}
+
 int xpu_memplan_plan_command(xpu_tool *tool, const xpu_memplan_problem *problem) {
     xpu_memplan_options with = {.no_aliases = xpu_tool_flag(tool, "no-aliases")};
     xpu_memplan *plan;
     const char *output = xpu_tool_option(tool, "output");
     int status = xpu_memplan_number(tool, "budget", &with.step_budget);
+    if (!status && problem->timeline) return plan_moves(tool, problem, &with);
     if (!status) status = (int)xpu_memplan_make(tool->arena, problem, &with, &plan, &tool->diags);
     if (!status) status = (int)xpu_memplan_check(tool->arena, problem, plan, &tool->diags);
     if (!status && output) status = (int)xpu_memplan_write(tool->arena, output, problem, plan, &tool->diags);
@@ -70,11 +89,21 @@ int xpu_memplan_valid_plan(xpu_tool *tool, const xpu_memplan_problem *problem, x
     return (int)xpu_memplan_check(tool->arena, problem, plan, &tool->diags);
 }
 
+int xpu_memplan_valid_moves(xpu_tool *tool, const xpu_memplan_problem *problem, xpu_memplan_moves *moves) {
+    int status = (int)xpu_memplan_read_moves(tool->arena, xpu_tool_word(tool, 2), problem, moves, &tool->diags);
+    return status ? status : (int)xpu_memplan_check_moves(tool->arena, problem, moves, &tool->diags);
+}
+
 int xpu_memplan_check_command(xpu_tool *tool, const xpu_memplan_problem *problem) {
     xpu_memplan plan;
-    int status = xpu_memplan_valid_plan(tool, problem, &plan);
+    xpu_memplan_moves moves;
+    int status = problem->timeline ? xpu_memplan_valid_moves(tool, problem, &moves)
+                                   : xpu_memplan_valid_plan(tool, problem, &plan);
     if (status) return status;
-    xpu_memplan_print_usage(tool, problem, &plan);
+    if (problem->timeline)
+        print_moves(tool, problem, &moves);
+    else
+        xpu_memplan_print_usage(tool, problem, &plan);
     if (!tool->quiet) printf("%s: the plan is valid\n", xpu_tool_path(tool, xpu_tool_word(tool, 2)));
     return XPU_OK;
 }

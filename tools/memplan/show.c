@@ -16,9 +16,10 @@ enum { MAX_EXPLAINED = 1000 };
 int xpu_memplan_svg_command(xpu_tool *tool) {
     xpu_memplan_view view;
     int status = xpu_memplan_view_read(tool, &view);
+    const char *output = xpu_tool_option(tool, "output");
     if (!status)
-        status = (int)xpu_memplan_draw(tool->arena, xpu_tool_option(tool, "output"), &view.problem, &view.plan,
-                                       &tool->diags);
+        status = (int)(view.moves ? xpu_memplan_draw_moves(tool->arena, output, view.moves, &tool->diags)
+                                  : xpu_memplan_draw(tool->arena, output, &view.problem, &view.plan, &tool->diags));
     return status ? status : xpu_memplan_say(tool, &view.problem, "drawn");
 }
 
@@ -34,9 +35,15 @@ int xpu_memplan_report_command(xpu_tool *tool) {
     xpu_memplan_view view;
     int status = xpu_memplan_view_read(tool, &view);
     if (status) return status;
-    if (xpu_tool_flag(tool, "json"))
-        return xpu_memplan_print_json(tool, xpu_memplan_json(tool->arena, &view.problem, &view.plan));
+    if (xpu_tool_flag(tool, "json")) {
+        json_t *root = xpu_memplan_json(tool->arena, &view.problem, &view.plan);
+        if (view.moves)
+            xpu_json_set(tool->arena, root, "moves",
+                         json_incref(xpu_memplan_moves_json(tool->arena, view.whole, view.moves)));
+        return xpu_memplan_print_json(tool, root);
+    }
     fputs(xpu_memplan_text(tool->arena, &view.problem, &view.plan), stdout);
+    if (view.moves) printf("\n%s", xpu_memplan_moves_text(tool->arena, view.whole, view.moves));
     return XPU_OK;
 }
 
@@ -55,6 +62,19 @@ static int unknown_buffer(xpu_tool *tool, const xpu_memplan_problem *problem, co
              : "xpu-memplan report lists them");
 }
 
+/* Whether a buffer, or the one that it is a stay of, has the name or matches it. */
+static int is_meant(const xpu_memplan_view *view, uint32_t i, const char *pattern) {
+    const char *name = view->problem.buffers[i].name ? view->problem.buffers[i].name : "";
+    const char *of = view->moves ? view->whole->buffers[view->moves->stays[i].buffer].name : NULL;
+    return xpu_glob_match(pattern, name) || (of && strcmp(of, pattern) == 0);
+}
+
+/* A line more of a stay that is moved there. */
+static void print_arrival(xpu_tool *tool, const xpu_memplan_view *view, uint32_t stay) {
+    const char *text = view->moves ? xpu_memplan_arrival_text(tool->arena, view->moves, stay) : NULL;
+    if (text) printf("  moves    it %s\n", text);
+}
+
 int xpu_memplan_explain_command(xpu_tool *tool) {
     xpu_memplan_view view;
     int status = xpu_memplan_view_read(tool, &view);
@@ -68,15 +88,18 @@ int xpu_memplan_explain_command(xpu_tool *tool) {
         if (problem->buffers[i].name && strcmp(problem->buffers[i].name, pattern) == 0) exact = i;
     }
     for (uint32_t i = 0; i < problem->buffer_count; i++) {
-        const char *name = problem->buffers[i].name ? problem->buffers[i].name : "";
-        if (exact == XPU_MEMPLAN_NONE ? !xpu_glob_match(pattern, name) : i != exact) continue;
+        if (exact == XPU_MEMPLAN_NONE ? !is_meant(&view, i, pattern) : i != exact) continue;
         if (found++ >= MAX_EXPLAINED) continue;
         xpu_memplan_reason reason = xpu_memplan_explain(tool->arena, problem, &view.plan, i);
-        if (as_json)
-            xpu_json_append(tool->arena, list,
-                            json_incref(xpu_memplan_reason_json(tool->arena, problem, &view.plan, &reason)));
-        else
-            printf("%s%s", found > 1 ? "\n" : "", xpu_memplan_reason_text(tool->arena, problem, &view.plan, &reason));
+        if (as_json) {
+            json_t *one = xpu_memplan_reason_json(tool->arena, problem, &view.plan, &reason);
+            const char *arrival = view.moves ? xpu_memplan_arrival_text(tool->arena, view.moves, i) : NULL;
+            if (arrival) xpu_json_set(tool->arena, one, "arrival", json_string(arrival));
+            xpu_json_append(tool->arena, list, json_incref(one));
+            continue;
+        }
+        printf("%s%s", found > 1 ? "\n" : "", xpu_memplan_reason_text(tool->arena, problem, &view.plan, &reason));
+        print_arrival(tool, &view, i);
     }
     if (found == 0) return unknown_buffer(tool, problem, pattern);
     if (as_json) return xpu_memplan_print_json(tool, list);

@@ -278,5 +278,13 @@ int xpu_memplan_view_read(xpu_tool *tool, xpu_memplan_view *view) {
     view->words = 2;
     int status = xpu_memplan_number(tool, "bytes", &bytes);
     if (!status) status = (int)xpu_memplan_read(tool->arena, path, bytes, &view->problem, &tool->diags);
-    return status ? status : xpu_memplan_valid_plan(tool, &view->problem, &view->plan);
+    if (status) return status;
+    if (!view->problem.timeline) return xpu_memplan_valid_plan(tool, &view->problem, &view->plan);
+    xpu_memplan_moves *moves = XPU_NEW(tool->arena, xpu_memplan_moves);
+    view->whole = xpu_copy(tool->arena, &view->problem, sizeof view->problem);
+    status = xpu_memplan_valid_moves(tool, view->whole, moves);
+    view->moves = moves;
+    view->problem = moves->problem;
+    view->plan = moves->plan;
+    return status;
 }

@@ -2,12 +2,15 @@
 #ifndef XPU_TOOLS_MEMPLAN_VIEW_H
 #define XPU_TOOLS_MEMPLAN_VIEW_H
 
-#include "memplan/memplan.h"
+#include "memplan/moves.h"
 #include "tools/common/tool.h"
 
 typedef struct {
     xpu_memplan_problem problem; /* its file is the one that was given */
     xpu_memplan plan;
+    /* With places in time: problem and plan are those of its stays, and `whole` is what was read. NULL: without. */
+    const xpu_memplan_moves *moves;
+    const xpu_memplan_problem *whole;
     uint32_t words; /* of the command line that named it: 1, or 2 for a problem and its plan */
 } xpu_memplan_view;
 
