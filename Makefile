@@ -210,6 +210,7 @@ $(BUILD)/device/xpu_runtime/kernels/attention_f32.o: KERNEL_FLAGS := -mllvm -ena
 $(BUILD)/device/xpu_runtime/kernels/hard_swish.o: KERNEL_FLAGS := -mllvm -enable-misched=0
 $(BUILD)/device/xpu_runtime/kernels/matrix_row_scale.o: KERNEL_FLAGS := -mllvm -enable-misched=0
 $(BUILD)/device/xpu_runtime/kernels/matrix_rows_f32.o: KERNEL_FLAGS := -mllvm -enable-misched=0
+$(BUILD)/device/xpu_runtime/kernels/matrix_depthwise_i16.o: KERNEL_FLAGS := -mllvm -enable-misched=0 -mllvm -disable-lsr
 $(BUILD)/device/xpu_runtime/kernels/window_multiply_deep.o: KERNEL_FLAGS := -mllvm -enable-misched=0
 $(BUILD)/device/xpu_runtime/kernels/recurrent_f32.o: KERNEL_FLAGS := -mllvm -enable-misched=0 -mllvm -disable-lsr
 $(BUILD)/device/xpu_runtime/kernels/window_i8.o: KERNEL_FLAGS := -mllvm -enable-misched=0 -mllvm -disable-lsr

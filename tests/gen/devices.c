@@ -25,7 +25,13 @@ int xpu_device_check_compile_shape(xpu_device_check *check, const char *model, c
     char *shapes[MOST + 1] = {NULL}, copy[256] = "", *rest = copy;
     snprintf(copy, sizeof copy, "%s", shape ? shape : "");
     for (int i = 0; i < MOST && (shapes[i] = strtok_r(rest, " ", &rest)); i++) continue;
-    xpuc_options options = {.chip = chip, .precision = precision, .shapes = (const char *const *)shapes};
+    const char *ending = strrchr(precision, '.');
+    const int is_file = ending && strcmp(ending, ".json") == 0;
+    xpuc_options options = {.chip = chip, .shapes = (const char *const *)shapes};
+    if (is_file)
+        options.precision_rules = precision;
+    else
+        options.precision = precision;
     xpuc_result result = {0};
     xpuc_error error = {0};
     xpurt_error opening = {0};

@@ -12,9 +12,9 @@ typedef struct {
     uint32_t layers;    /* results of layers that were compared */
 } xpu_device_check;
 
-/* Compiles `model` (a path) for a chip ("standard") at a precision ("fp32"). 0 with check->message on failure.
- * xpu_device_check_close releases the program. `shape`: as --shape, several with blanks between
- * them, or NULL. */
+/* Compiles `model` (a path) for a chip ("standard") at a precision ("fp32"; FILE.json: precision rules). 0 with
+ * check->message on failure. xpu_device_check_close releases the program. `shape`: as --shape, several with blanks
+ * between them, or NULL. */
 int xpu_device_check_compile_shape(xpu_device_check *check, const char *model, const char *chip, const char *precision,
                                    const char *shape);
 int xpu_device_check_compile(xpu_device_check *check, const char *model, const char *chip, const char *precision);

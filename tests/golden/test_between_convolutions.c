@@ -1,7 +1,8 @@
 /*
  * What stands between two convolutions on the tensor engine: an activation on the cores begins with the rows that the
  * engine has made, finds the largest magnitude that the next convolution's scale needs, and in front of a depthwise
- * window becomes part of that. Against a plain formula, and func against rtl and the graph on the host bit for bit.
+ * window of float32 becomes part of that. Against a plain formula, and func against rtl and the graph on the host bit
+ * for bit.
  */
 #include <math.h>
 #include <stdio.h>
@@ -110,6 +111,9 @@ static void compare(const float *y) {
     if (off > 2e-4 * most) printf("off by %g of %g\n", off, most);
 }
 
+static const char window_rules[] = "{\"rules\": [{\"match\": \"*\", \"precision\": \"int16\"}, "
+                                   "{\"match\": \"window\", \"precision\": \"fp32\"}]}\n";
+
 /* `layer`: the only one on the cores, which takes at most so many cycles behind the convolution. */
 static void run(middle form, const char *layer, long most_cycles) {
     xpu_mem mem;
@@ -122,7 +126,10 @@ static void run(middle form, const char *layer, long most_cycles) {
     } else {
         xpu_device_check check;
         xpu_arena *arena = xpu_arena_new(&mem, "test");
-        CU_ASSERT_FATAL(xpu_device_check_compile(&check, write_model(form, arena, &diags), "standard", "int16"));
+        const char *rules = xpu_path_join(arena, xpu_temporary_folder(arena, &diags), "rules.json");
+        CU_ASSERT_EQUAL_FATAL(xpu_file_write(arena, rules, window_rules, sizeof window_rules - 1, &diags), XPU_OK);
+        CU_ASSERT_FATAL(xpu_device_check_compile(&check, write_model(form, arena, &diags), "standard",
+                                                 form == ACTIVATION ? "int16" : rules));
         xpurt_tensor input = {"x", "float32", 4, {1, IN, SIDE, SIDE}, x}, y = {0};
         int good = xpu_device_check_layers(&check, &input, 1, &y);
         CU_ASSERT(good);

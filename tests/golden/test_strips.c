@@ -1,7 +1,7 @@
 /*
- * Convolutions in strips of rows: where GM is slow and L3 small, a convolution and the depthwise one behind it become
- * several of each. What comes out is bit for bit what comes out of whole ones, on func as on the graph on the host, and
- * one of them on rtl; and where GM is fast nothing is cut.
+ * Convolutions in strips of rows: where GM is slow and L3 small, a convolution in int16 and the depthwise one behind it
+ * in float32 become several of each. What comes out is bit for bit what comes out of whole ones, on func as on the
+ * graph on the host, and one of them on rtl; and where GM is fast nothing is cut.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -75,10 +75,11 @@ static uint32_t count_layers(const xpurt_program *program, const char *name) {
 }
 
 /* Every layer on func and ref; how many layers the convolution became. */
-static uint32_t run(const char *model, const char *chip, const network *n, int has_rtl, xpurt_tensor *y) {
+static uint32_t run(const char *model, const char *rules, const char *chip, const network *n, int has_rtl,
+                    xpurt_tensor *y) {
     xpu_device_check check;
     xpurt_tensor input = {"x", "float32", 4, {1, n->in, n->height, n->width}, x};
-    int good = xpu_device_check_compile(&check, model, chip, "int16");
+    int good = xpu_device_check_compile(&check, model, chip, rules);
     if (!good) printf("%s\n", check.message);
     CU_ASSERT_FATAL(good);
     good = xpu_device_check_layers(&check, &input, 1, y);
@@ -96,6 +97,14 @@ static uint32_t run(const char *model, const char *chip, const network *n, int h
     return first;
 }
 
+static const char *write_rules(const char *folder, xpu_arena *arena, xpu_diags *diags) {
+    static const char text[] = "{\"rules\": [{\"match\": \"*\", \"precision\": \"int16\"}, "
+                               "{\"match\": \"second\", \"precision\": \"fp32\"}]}\n";
+    const char *path = xpu_path_join(arena, folder, "rules.json");
+    CU_ASSERT_EQUAL_FATAL(xpu_file_write(arena, path, text, sizeof text - 1, diags), XPU_OK);
+    return path;
+}
+
 static void compare(const char *chip, const network *n, int has_rtl) {
     xpu_mem mem;
     xpu_diags diags;
@@ -108,10 +117,10 @@ static void compare(const char *chip, const network *n, int has_rtl) {
     } else {
         xpu_arena *arena = xpu_arena_new(&mem, "test");
         const char *folder = xpu_temporary_folder(arena, &diags);
-        const char *model = write_model(n, folder, arena, &diags);
+        const char *model = write_model(n, folder, arena, &diags), *rules = write_rules(folder, arena, &diags);
         xpurt_tensor whole = {0}, strips = {0};
-        CU_ASSERT_EQUAL(run(model, chip_at(chip, 40, folder, arena, &diags), n, 0, &whole), 1);
-        const uint32_t count = run(model, chip_at(chip, 1, folder, arena, &diags), n, has_rtl, &strips);
+        CU_ASSERT_EQUAL(run(model, rules, chip_at(chip, 40, folder, arena, &diags), n, 0, &whole), 1);
+        const uint32_t count = run(model, rules, chip_at(chip, 1, folder, arena, &diags), n, has_rtl, &strips);
         printf("%u strips; ", count);
         CU_ASSERT_EQUAL(count > 1, !n->stays_whole);
         CU_ASSERT_EQUAL_FATAL(whole.dims[2], strips.dims[2]);

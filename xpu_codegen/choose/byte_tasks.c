@@ -34,7 +34,8 @@ typedef struct {
     int64_t room;                  /* bytes */
     uint32_t cores;
     int has_weights;
-    double least_step; /* cycles that a step of the window engine is taken to need at least */
+    double least_step;        /* cycles that a step of the window engine is taken to need at least */
+    xpu_tiling_format format; /* of elements in SM; 16-bit ones are float32 where they come from */
 } problem;
 
 static int64_t parts(int64_t total, int64_t part) {
@@ -128,8 +129,10 @@ int xpu_choose_byte_tasks(xpu_codegen *cg, const xpu_conv_shape *conv, int has_w
 
 enum {
     ENGINE_STEP = 1000, /* cycles that one is taken to need at least: small tasks read rows again */
+    WIDE_STEP = 600,    /* the same of 16-bit operands, on mobilenet_v2 with lists */
     ENGINE_START = 300,
     ENGINE_LINE = 64,
+    FLOAT_BYTES = 4,
     ENGINE_GROUP = 110,       /* of a group of channels, beside its pixels */
     ENGINE_PIXEL = 2,         /* cycles of DMA for one that lies apart */
     ENGINE_MOST_STRIDE = 255, /* fields of 8 bits */
@@ -143,10 +146,12 @@ typedef struct {
 
 static engine_cycles step_cycles_of(const problem *p, const xpu_tiling_task *t, uint32_t channels) {
     const xpu_tiling_shape *s = &p->shape;
-    const xpu_tiling_window_buffers at = xpu_tiling_window_buffers_of(s, t, p->has_weights);
-    const double taps = (double)parts((int64_t)s->kernel_h * s->kernel_w, XPU_WINDOW_TAPS);
+    const xpu_tiling_window_buffers at = xpu_tiling_window_buffers_of(s, t, p->has_weights, p->format);
+    const double rate = p->format.operand * p->format.weight; /* cycles for the products of a byte and a byte */
+    const double taps = rate * (double)parts((int64_t)s->kernel_h * s->kernel_w, XPU_WINDOW_TAPS);
     const double pixel = t->tile_c < s->in_c ? ENGINE_PIXEL : 0; /* else pixels lie side by side */
-    const double load = (double)at.x_bytes / ENGINE_LINE + pixel * (double)at.x_bytes / t->tile_c;
+    const double elements = (double)at.x_bytes / p->format.operand, source = p->format.operand > 1 ? FLOAT_BYTES : 1;
+    const double load = elements * source / ENGINE_LINE + pixel * elements / t->tile_c;
     const double store = (double)at.y_bytes / ENGINE_LINE + pixel * t->tile_h * t->tile_w;
     const double outputs = taps * t->tile_h * t->tile_w, groups = (double)parts(t->tile_c, channels);
     const double rows = xpu_tiling_input_extent(t->tile_h, s->stride_h, s->kernel_h, s->dilation_h, s->in_h);
@@ -183,7 +188,8 @@ static double choose_for_engine(const problem *p, uint32_t channels, xpu_tiling_
         for (int32_t w = largest_part(s->out_w, most_extent(pixels)); w > 0; w = next_part(s->out_w, w)) {
             for (int32_t h = largest_part(s->out_h, most_extent(pixels / w)); h > 0; h = next_part(s->out_h, h)) {
                 const xpu_tiling_task t = {c, h, w};
-                if (xpu_tiling_window_buffers_of(&p->upper, &t, p->has_weights).total > (uint64_t)p->room) continue;
+                if (xpu_tiling_window_buffers_of(&p->upper, &t, p->has_weights, p->format).total > (uint64_t)p->room)
+                    continue;
                 double cycles = engine_cycles_of(p, &t, channels);
                 if (least >= 0 && cycles >= least) continue;
                 least = cycles;
@@ -203,8 +209,8 @@ static int is_window(const xpu_conv_shape *s) {
     return xpu_padding_fits(s);
 }
 
-int xpu_choose_window_tasks(xpu_codegen *cg, const xpu_conv_shape *conv, int has_weights, int is_whole,
-                            xpu_byte_tasks *tasks, int64_t *sm_bytes) {
+static int choose_window_tasks(xpu_codegen *cg, const xpu_conv_shape *conv, int has_weights, int is_whole,
+                               xpu_tiling_format format, xpu_byte_tasks *tasks, int64_t *sm_bytes) {
     if (!cg->chip.window_channels || (!is_whole && !is_window(conv))) return 0;
     const xpu_tiling_shape upper = xpu_tiling_shape_of(cg, conv);
     if (upper.in_h > ENGINE_MOST_EXTENT || upper.in_w > ENGINE_MOST_EXTENT) return 0;
@@ -214,19 +220,31 @@ int xpu_choose_window_tasks(xpu_codegen *cg, const xpu_conv_shape *conv, int has
                  (int64_t)cg->chip.sm_bytes - (int64_t)XPU_MAILBOX_BYTES * XPU_MAX_CORES,
                  cg->chip.cores,
                  has_weights,
-                 ENGINE_STEP};
+                 format.operand > 1 ? WIDE_STEP : ENGINE_STEP,
+                 format};
     *sm_bytes = 0;
     xpu_list_sizes(cg, conv, &tasks->sizes);
     for (uint32_t i = 0; i < tasks->sizes.count; i++) {
         p.shape = xpu_shape_of_size(&upper, &tasks->sizes.items[i]);
         tasks->cycles = choose_for_engine(&p, cg->chip.window_channels, &tasks->items[i]);
         if (tasks->cycles < 0) return 0;
-        const int64_t bytes = (int64_t)xpu_tiling_window_buffers_of(&upper, &tasks->items[i], has_weights).total;
+        const int64_t bytes =
+            (int64_t)xpu_tiling_window_buffers_of(&upper, &tasks->items[i], has_weights, format).total;
         if (bytes > *sm_bytes) *sm_bytes = bytes;
     }
     if (xpu_when_listed(cg) != XPU_NOT_LISTED) p.least_step = xpu_cost.listed_step;
     tasks->predicted = engine_cycles_of(&p, &tasks->items[tasks->sizes.count - 1], cg->chip.window_channels);
     return 1;
+}
+
+int xpu_choose_window_tasks(xpu_codegen *cg, const xpu_conv_shape *conv, int has_weights, int is_whole,
+                            xpu_byte_tasks *tasks, int64_t *sm_bytes) {
+    return choose_window_tasks(cg, conv, has_weights, is_whole, XPU_TILING_I8, tasks, sm_bytes);
+}
+
+int xpu_choose_wide_window_tasks(xpu_codegen *cg, const xpu_conv_shape *conv, xpu_tiling_format format,
+                                 xpu_byte_tasks *tasks, int64_t *sm_bytes) {
+    return choose_window_tasks(cg, conv, 1, 0, format, tasks, sm_bytes);
 }
 
 /* ---- beside a product ---- */
@@ -285,7 +303,7 @@ static double choose_beside(const problem *p, const followed *f, uint32_t channe
         for (int32_t w = s->out_w; w > 0; w = next_part(s->out_w, w)) {
             for (int32_t h = s->out_h; h > 0; h = next_part(s->out_h, h)) {
                 const xpu_tiling_task t = {c, h, w};
-                if (xpu_tiling_window_buffers_of(s, &t, p->has_weights).total > (uint64_t)p->room) continue;
+                if (xpu_tiling_window_buffers_of(s, &t, p->has_weights, p->format).total > (uint64_t)p->room) continue;
                 const double cycles = following_cycles_of(p, &t, f, channels);
                 if (least >= 0 && cycles >= least) continue;
                 least = cycles;
@@ -300,7 +318,7 @@ const char *xpu_choose_following_tasks(xpu_codegen *cg, const xpu_conv_shape *co
                                        xpu_byte_tasks *tasks, int64_t *sm_bytes, int32_t *follows) {
     const xpu_tiling_shape shape = xpu_tiling_shape_of(cg, conv);
     const int64_t room = (int64_t)cg->chip.sm_bytes - (int64_t)XPU_MAILBOX_BYTES * XPU_MAX_CORES - product->sm_bytes;
-    const problem p = {shape, shape, 1, room, cg->chip.cores, 1, ENGINE_STEP};
+    const problem p = {shape, shape, 1, room, cg->chip.cores, 1, ENGINE_STEP, XPU_TILING_I8};
     if (xpu_dim_upper(cg, conv->batch) != 1) return "there are several images";
     if (shape.out_w > ENGINE_MOST_EXTENT || shape.out_h > ENGINE_MOST_EXTENT || shape.in_c > ENGINE_MOST_EXTENT)
         return "its rows are too long";
@@ -311,7 +329,7 @@ const char *xpu_choose_following_tasks(xpu_codegen *cg, const xpu_conv_shape *co
     if (cycles >= product->cycles + tasks->cycles) return "one after the other is faster";
     tasks->items[0] = best;
     tasks->cycles = tasks->predicted = cycles - product->cycles;
-    *sm_bytes = (int64_t)xpu_tiling_window_buffers_of(&shape, &best, 1).total;
+    *sm_bytes = (int64_t)xpu_tiling_window_buffers_of(&shape, &best, 1, p.format).total;
     *follows = f.follows;
     return NULL;
 }

@@ -24,8 +24,9 @@ static int is_fixed(const xpu_codegen *cg, xpu_value value) {
 
 static int is_on_tensor_engine(xpu_codegen *cg, xpu_node node) {
     if (xpu_node_is(cg->graph, node, XPU_OP_QCONV)) return !xpu_is_byte_depthwise(cg, node);
-    return xpu_node_is(cg->graph, node, XPU_OP_CONV) &&
-           xpu_node_int(cg->graph, node, XPU_ATTR_PRECISION) != XPU_PRECISION_FP32;
+    if (!xpu_node_is(cg->graph, node, XPU_OP_CONV)) return 0;
+    const xpu_conv_shape s = xpu_conv_shape_of(cg, node);
+    return xpu_node_int(cg->graph, node, XPU_ATTR_PRECISION) != XPU_PRECISION_FP32 && !xpu_is_depthwise(cg, &s);
 }
 
 /* ---- who writes pixels apart ---- */

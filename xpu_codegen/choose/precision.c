@@ -1,11 +1,11 @@
 /*
- * Which layers compute in int16 on the tensor engine, and why.
+ * Which layers compute in int16 on the engines, and why.
  *
- * A convolution (not depthwise) or matrix product by a constant can; everything else is float32. Automatic precision
- * keeps float32 where a small error of the result becomes a large one (sensitivity.h), and where a product says so
- * itself (attribute exact). An int16 layer has int16 weights (int16x8: int8) with a scale per output channel and reads
- * the largest magnitude of its input, which the producing layer finds, or a layer of its own. A rule of the user's
- * overrides the precision of the layers that it matches.
+ * A convolution or matrix product by a constant can (a depthwise one with a window of some size); everything else is
+ * float32. Automatic precision keeps float32 where a small error of the result becomes a large one (sensitivity.h), and
+ * where a product says so itself (attribute exact). An int16 layer has int16 weights (int16x8: int8) with a scale per
+ * output channel and reads the largest magnitude of its input, which the producing layer finds, or a layer of its own.
+ * A rule of the user's overrides the precision of the layers that it matches.
  */
 #include "xpu_codegen/choose/precision.h"
 
@@ -22,6 +22,7 @@
 #include "xpu_codegen/choose/row_scale.h"
 #include "xpu_codegen/choose/sensitivity.h"
 #include "xpu_codegen/choose/tiles.h"
+#include "xpu_codegen/choose/wide_tasks.h"
 
 /* ---- the choice ---- */
 
@@ -133,10 +134,10 @@ static const char *why_float32(xpu_codegen *cg, xpu_node node, xpu_precision_mod
         return mode == XPU_MODE_AUTO && !problem ? adds_up : problem;
     }
     xpu_conv_shape shape = xpu_conv_shape_of(cg, node);
-    if (xpu_is_depthwise(cg, &shape)) return "a depthwise convolution runs on the cores";
+    const int has_branch = xpu_node_input(cg->graph, node, XPU_IN_BRANCH).id != 0;
     xpu_tile tile;
-    const char *no_tile =
-        xpu_choose_tile(cg, &shape, xpu_node_input(cg->graph, node, XPU_IN_BRANCH).id != 0, format, &tile);
+    const char *no_tile = xpu_is_depthwise(cg, &shape) ? xpu_why_not_wide_depthwise(cg, &shape, has_branch)
+                                                       : xpu_choose_tile(cg, &shape, has_branch, format, &tile);
     const char *reason = no_tile ? no_tile : why_exact(cg, node, mode, sensitive);
     if (reason || mode != XPU_MODE_AUTO || !is_small_product(cg, node)) return reason;
     return "a small product is faster in float32 on the cores";
@@ -386,10 +387,22 @@ static void connect_absmax(xpu_codegen *cg, xpu_node node, xpu_value *known) {
     xpu_node_set_input(cg->graph, node, XPU_IN_ABSMAX, find_absmax(cg, source, known));
 }
 
-static const char *reason_of(xpu_codegen *cg, xpu_precision precision, const char *rule) {
+static int is_depthwise(xpu_codegen *cg, xpu_node node) {
+    if (!xpu_node_is(cg->graph, node, XPU_OP_CONV)) return 0;
+    const xpu_conv_shape shape = xpu_conv_shape_of(cg, node);
+    return xpu_is_depthwise(cg, &shape);
+}
+
+static const char *reason_of(xpu_codegen *cg, xpu_node node, xpu_precision precision, const char *rule) {
+    const int depthwise = is_depthwise(cg, node);
     if (rule) {
-        return xpu_printf(cg->arena, "the precision rule \"%s\": it runs on the tensor engine",
-                          xpu_escape(cg->arena, rule, 80));
+        return xpu_printf(cg->arena, "the precision rule \"%s\": it runs on the %s engine",
+                          xpu_escape(cg->arena, rule, 80), depthwise ? "window" : "tensor");
+    }
+    if (depthwise) {
+        return precision == XPU_PRECISION_INT16X8
+                   ? "depthwise convolutions run in int16x8, on the window engine of chips that have one"
+                   : "depthwise convolutions run in int16, on the window engine of chips that have one";
     }
     return precision == XPU_PRECISION_INT16X8 ? "matrix-like operators run in int16x8 on the tensor engine"
                                               : "matrix-like operators run in int16 on the tensor engine";
@@ -448,10 +461,11 @@ xpu_status xpu_choose_precision(xpu_codegen *cg) {
         xpu_precision_mode mode = wanted_mode(cg, node, &rule);
         const char *reason = why_float32(cg, node, mode, rule, sensitive);
         xpu_precision chosen = mode == XPU_MODE_INT16X8 ? XPU_PRECISION_INT16X8 : XPU_PRECISION_INT16;
-        xpu_set_reason(cg, node, reason ? reason : reason_of(cg, chosen, rule));
+        xpu_set_reason(cg, node, reason ? reason : reason_of(cg, node, chosen, rule));
         if (reason) continue;
         if (has_computed_matrix(cg, node)) {
-            const char *why = xpu_printf(cg->arena, "%s; its weights are made as it runs", reason_of(cg, chosen, rule));
+            const char *why =
+                xpu_printf(cg->arena, "%s; its weights are made as it runs", reason_of(cg, node, chosen, rule));
             xpu_set_reason(cg, xpu_pack_product(cg, node, chosen, &scales), why);
             xpu_set_reason(cg, node, NULL);
             continue;

@@ -39,12 +39,16 @@ struct xpu_task_group xpu_task_of(xpu_codegen *cg, const xpu_byte_tasks *tasks) 
     return task;
 }
 
+xpu_arg_address xpu_window_scratch(xpu_codegen *cg, uint32_t layer, const xpu_byte_tasks *tasks, int64_t sm_bytes) {
+    const char *scratch = xpu_printf(cg->arena, "%s/tiles", cg->program.layers.items[layer].name);
+    cg->layers.items[layer].task_cycles = tasks->predicted;
+    return xpu_arg_at(xpu_scratch_buffer(cg, layer - (uint32_t)cg->layers.items[layer].begins_early, layer,
+                                         xpu_dim_of(cg, sm_bytes), scratch));
+}
+
 void xpu_place_window(xpu_codegen *cg, uint32_t layer, const xpu_byte_tasks *tasks, int64_t sm_bytes,
                       struct xpu_window_i8_call *call) {
-    const char *scratch = xpu_printf(cg->arena, "%s/tiles", cg->program.layers.items[layer].name);
+    call->sm = xpu_window_scratch(cg, layer, tasks, sm_bytes);
     call->task = xpu_task_of(cg, tasks);
-    cg->layers.items[layer].task_cycles = tasks->predicted;
-    call->sm = xpu_arg_at(xpu_scratch_buffer(cg, layer - (uint32_t)cg->layers.items[layer].begins_early, layer,
-                                             xpu_dim_of(cg, sm_bytes), scratch));
     call->sm_bytes = xpu_arg_number(sm_bytes);
 }

@@ -7,6 +7,7 @@
 #include "xpu_codegen/choose/chain_loops.h"
 #include "xpu_codegen/choose/listed.h"
 #include "xpu_codegen/choose/strips.h"
+#include "xpu_codegen/choose/wide_tasks.h"
 #include "xpu_codegen/lower/buffers.h"
 #include "xpu_codegen/lower/by_size.h"
 #include "xpu_codegen/lower/chain.h"
@@ -290,15 +291,6 @@ static xpu_status lower_conv_f32(xpu_codegen *cg, uint32_t layer, xpu_node node,
     return xpu_add_conv2d_f32(cg, layer, &call);
 }
 
-/* Why a depthwise layer does not run on the window engine, beside the product that makes its input. */
-static void explain_cores(xpu_codegen *cg, uint32_t layer, xpu_node node) {
-    xpu_program_layer *item = &cg->program.layers.items[layer];
-    const char *why =
-        "scales of 16-bit operands are the maximum of a whole tensor: no layer on an engine begins with rows";
-    if (!cg->chip.window_channels || !xpu_follows_tensor(cg, layer, node)) return;
-    item->reason = item->reason ? xpu_printf(cg->arena, "%s; %s", item->reason, why) : why;
-}
-
 static xpu_status lower_depthwise_f32(xpu_codegen *cg, uint32_t layer, xpu_node node, const xpu_conv_shape *s) {
     const xpu_packing packing = packing_of(cg, node, XPU_PACK_DEPTHWISE_F32, s, 0);
     const int has_prologue = xpu_node_attr(cg->graph, node, XPU_ATTR_STEPS) != NULL;
@@ -308,7 +300,6 @@ static xpu_status lower_depthwise_f32(xpu_codegen *cg, uint32_t layer, xpu_node 
     call.geometry = geometry_of(s);
     call.epilogue = xpu_epilogue_of(cg, node);
     call.late_share = begin_early(cg, layer, node, s);
-    explain_cores(cg, layer, node);
     if (has_prologue) {
         const char *body = xpu_prologue_of(cg, layer, node, call.c);
         xpu_describe_layer(cg, layer, XPU_KERNEL_depthwise_chain_f32, conv_macs(cg, s));
@@ -321,6 +312,44 @@ static xpu_status lower_depthwise_f32(xpu_codegen *cg, uint32_t layer, xpu_node 
                                            .late_share = call.late_share};
     xpu_describe_layer(cg, layer, XPU_KERNEL_depthwise_f32, conv_macs(cg, s));
     return xpu_add_depthwise_f32(cg, layer, &plain);
+}
+
+/* With 16-bit operands, on the window engine or on the cores. */
+static xpu_status lower_depthwise_i16(xpu_codegen *cg, uint32_t layer, xpu_node node, const xpu_conv_shape *s) {
+    const int narrow = xpu_node_int(cg->graph, node, XPU_ATTR_PRECISION) == XPU_PRECISION_INT16X8;
+    const xpu_packing packing = packing_of(cg, node, narrow ? XPU_PACK_DEPTHWISE_I8 : XPU_PACK_DEPTHWISE_I16, s, 0);
+    const int32_t whole = has_computed_parameters(cg, node) ? XPU_WINDOW_COMPUTED : 0;
+    xpu_byte_tasks tasks;
+    int64_t sm_bytes;
+    const int on_engine =
+        xpu_choose_wide_window_tasks(cg, s, narrow ? XPU_TILING_I16X8 : XPU_TILING_I16, &tasks, &sm_bytes);
+    if (!on_engine && !xpu_choose_wide_tasks(cg, s, narrow, &tasks))
+        return xpu_codegen_bug(cg, "a depthwise layer has no task", "of int16");
+    struct xpu_window_i16_call call = {.w_int8 = xpu_arg_number(narrow), .whole = xpu_arg_number(whole)};
+    call.operands = operands_of(cg, layer, node, &packing);
+    call.x_absmax = xpu_operand_of(cg, layer, node, XPU_IN_ABSMAX, "absmax");
+    call.w_scale = xpu_operand_of(cg, layer, node, XPU_IN_WSCALE, "scale");
+    call.y_absmax = result_of(cg, node, XPU_OUT_ABSMAX);
+    call.geometry = geometry_of(s);
+    call.epilogue = xpu_epilogue_of(cg, node);
+    call.task = xpu_task_of(cg, &tasks);
+    if (on_engine) {
+        xpu_describe_layer(cg, layer, XPU_KERNEL_window_i16, conv_macs(cg, s));
+        call.sm = xpu_window_scratch(cg, layer, &tasks, sm_bytes);
+        call.sm_bytes = xpu_arg_number(sm_bytes);
+        return xpu_add_window_i16(cg, layer, &call);
+    }
+    struct xpu_depthwise_i16_call on_cores = {.operands = call.operands,
+                                              .x_absmax = call.x_absmax,
+                                              .w_scale = call.w_scale,
+                                              .y_absmax = call.y_absmax,
+                                              .geometry = call.geometry,
+                                              .epilogue = call.epilogue,
+                                              .w_int8 = call.w_int8,
+                                              .task = call.task};
+    xpu_describe_layer(cg, layer, XPU_KERNEL_depthwise_i16, conv_macs(cg, s));
+    cg->layers.items[layer].task_cycles = tasks.predicted;
+    return xpu_add_depthwise_i16(cg, layer, &on_cores);
 }
 
 static int is_unsigned(const xpu_codegen *cg, xpu_value value) {
@@ -489,8 +518,8 @@ xpu_status xpu_lower_qproduct(xpu_codegen *cg, uint32_t layer, xpu_node node) {
 static xpu_status lower_conv_like(xpu_codegen *cg, uint32_t layer, xpu_node node) {
     xpu_conv_shape shape = xpu_conv_shape_of(cg, node);
     int is_float = xpu_node_int(cg->graph, node, XPU_ATTR_PRECISION) == XPU_PRECISION_FP32;
-    if (!is_float) return lower_i16(cg, layer, node, &shape);
     int depthwise = xpu_is_depthwise(cg, &shape);
+    if (!is_float) return depthwise ? lower_depthwise_i16(cg, layer, node, &shape) : lower_i16(cg, layer, node, &shape);
     return depthwise ? lower_depthwise_f32(cg, layer, node, &shape) : lower_conv_f32(cg, layer, node, &shape);
 }
 

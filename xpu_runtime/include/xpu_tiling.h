@@ -110,6 +110,53 @@ static inline uint64_t xpu_tiling_window_bytes(int64_t kernel_h, int64_t kernel_
     return xpu_tiling_window_of(&s, &(xpu_tiling_task){16, 1, 1}, has_weights).bytes;
 }
 
+/* Depthwise windows over int16 on the cores (depthwise_i16): so many vectors of neighbouring pixels at once, where
+ * weights are int16 or int8. */
+enum { XPU_DEPTHWISE_WIDE = 2, XPU_DEPTHWISE_NARROW = 4, XPU_DEPTHWISE_CHANNELS = 64 };
+
+/* What a task of it has in LM: one or two input tiles as int16 with their padding, which have room for the windows of
+ * whole groups of vectors (of a lone pixel: of itself), and a row of zeros; one or two results; weights by their high
+ * and low bytes, or as they are, scales and bias, for a vector each; largest magnitudes and descriptors. */
+typedef struct {
+    uint32_t in_rows, segment; /* rows and columns of an input tile */
+    uint32_t together;         /* neighbouring output pixels whose inputs lie side by side, in one vector */
+    uint32_t halves;           /* 2, or 1 where there is no room for two */
+    uint64_t result;           /* bytes of a result, whose last vector may be longer than its last row */
+    uint64_t weights, bytes;   /* of weights, scales and bias; of all */
+} xpu_tiling_depthwise;
+
+/* `together` and halves being chosen. */
+static inline void xpu_tiling_set_depthwise(const xpu_tiling_shape *s, const xpu_tiling_task *t, int narrow,
+                                            xpu_tiling_depthwise *d) {
+    enum { DESCRIPTOR = 128, MAGNITUDES = 256 };
+    const int32_t group = (narrow ? XPU_DEPTHWISE_NARROW : XPU_DEPTHWISE_WIDE) * (int32_t)d->together;
+    const int32_t columns = t->tile_w > 1 ? (t->tile_w + group - 1) / group * group : 1;
+    const uint64_t channels = (uint64_t)t->tile_c, taps = (uint64_t)s->kernel_h * (uint64_t)s->kernel_w;
+    d->segment = (uint32_t)xpu_tiling_input_extent(columns, s->stride_w, s->kernel_w, s->dilation_w, INT32_MAX);
+    d->result = 4 * channels * ((uint64_t)t->tile_h * (uint64_t)t->tile_w + d->together - 1);
+    d->weights = d->together * channels * (taps * (narrow ? 2 : 4) + 8);
+    const uint64_t row = 2 * channels * d->segment;
+    d->bytes = d->halves * (row * d->in_rows + d->result + DESCRIPTOR) + row + d->weights + MAGNITUDES;
+}
+
+/* As many pixels in a vector as leave room: weights take half of it at most, if there are several. */
+static inline xpu_tiling_depthwise xpu_tiling_depthwise_of(const xpu_tiling_shape *s, const xpu_tiling_task *t,
+                                                           int narrow, uint64_t room) {
+    xpu_tiling_depthwise d = {.halves = 2};
+    const int32_t most = s->stride_w == 1 ? xpu_tiling_min(XPU_DEPTHWISE_CHANNELS / t->tile_c, t->tile_w) : 1;
+    d.in_rows = (uint32_t)xpu_tiling_input_extent(t->tile_h, s->stride_h, s->kernel_h, s->dilation_h, s->in_h);
+    for (d.together = (uint32_t)most;; d.together--) {
+        for (d.halves = 2; d.halves; d.halves--) {
+            xpu_tiling_set_depthwise(s, t, narrow, &d);
+            if (d.bytes <= room && (d.weights <= room / 2 || d.together == 1)) return d;
+        }
+        if (d.together == 1) break;
+    }
+    d.halves = 1;
+    xpu_tiling_set_depthwise(s, t, narrow, &d);
+    return d;
+}
+
 /* Of an array for which the cores pack computed weights (pack_matrix_f32). */
 enum { XPU_PACK_MOST_COLUMNS = 64 };
 /* Products of so many rows in float32 share their columns among the cores, and take transposed matrices. */
@@ -161,26 +208,28 @@ enum { XPU_TILING_PARAMS = 64 };
 
 /* What a task of the window engine has in SM, in bytes from the start of its scratch: twice the input tile, the result,
  * and of a block of channels weights [kernel_h * kernel_w][tile_c], bias and factors, each from the start
- * of the block's copy on; then the post-processor's parameters. */
+ * of the block's copy on; then the post-processor's parameters. Elements as the format says. */
 typedef struct {
     uint32_t x_bytes, y, y_bytes, w, w_bytes, bias, factors, params;
     uint64_t total;
 } xpu_tiling_window_buffers;
 
 static inline xpu_tiling_window_buffers xpu_tiling_window_buffers_of(const xpu_tiling_shape *s,
-                                                                     const xpu_tiling_task *t, int has_weights) {
+                                                                     const xpu_tiling_task *t, int has_weights,
+                                                                     xpu_tiling_format format) {
     xpu_tiling_window_buffers at;
     const uint32_t channels = (uint32_t)t->tile_c;
     const uint64_t rows =
         (uint64_t)xpu_tiling_input_extent(t->tile_h, s->stride_h, s->kernel_h, s->dilation_h, s->in_h);
     const uint64_t cols =
         (uint64_t)xpu_tiling_input_extent(t->tile_w, s->stride_w, s->kernel_w, s->dilation_w, s->in_w);
-    const uint64_t x = rows * cols * channels, y = (uint64_t)t->tile_h * (uint64_t)t->tile_w * channels;
+    const uint64_t x = rows * cols * channels * format.operand;
+    const uint64_t y = (uint64_t)t->tile_h * (uint64_t)t->tile_w * channels * format.result;
     at.x_bytes = xpu_tiling_align((uint32_t)x);
     at.y_bytes = xpu_tiling_align((uint32_t)y);
     at.y = 2 * at.x_bytes;
     at.w = at.y + 2 * at.y_bytes;
-    at.bias = has_weights ? xpu_tiling_align((uint32_t)(s->kernel_h * s->kernel_w) * channels) : 0;
+    at.bias = has_weights ? xpu_tiling_align((uint32_t)(s->kernel_h * s->kernel_w) * channels * format.weight) : 0;
     at.factors = at.bias + xpu_tiling_align(4 * channels);
     at.w_bytes = at.factors + xpu_tiling_align(4 * channels);
     at.params = at.w + 2 * at.w_bytes;

@@ -13,12 +13,12 @@ static int is_tiled(xpu_packing_kind kind) {
 }
 
 static int is_depthwise(xpu_packing_kind kind) {
-    return kind == XPU_PACK_DEPTHWISE_F32 || kind == XPU_PACK_DEPTHWISE_I8;
+    return kind == XPU_PACK_DEPTHWISE_F32 || kind == XPU_PACK_DEPTHWISE_I8 || kind == XPU_PACK_DEPTHWISE_I16;
 }
 
 static int holds(xpu_packing_kind kind, xpu_dtype dtype) {
     if (kind == XPU_PACK_CONV_I8 || kind == XPU_PACK_DEPTHWISE_I8) return xpu_is_byte(dtype);
-    return dtype == (kind == XPU_PACK_CONV_I16 ? XPU_I16 : XPU_F32);
+    return dtype == (kind == XPU_PACK_CONV_I16 || kind == XPU_PACK_DEPTHWISE_I16 ? XPU_I16 : XPU_F32);
 }
 
 /* Whether the packing's numbers make sense and describe `count` elements. */

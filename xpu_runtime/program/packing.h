@@ -15,6 +15,7 @@ typedef enum {
     XPU_PACK_CONV_I16,      /* tiles for the tensor engine, see xpu_tiling.h */
     XPU_PACK_CONV_I8,       /* the same of int8 or uint8 */
     XPU_PACK_DEPTHWISE_I8,  /* as DEPTHWISE_F32, of int8 or uint8 */
+    XPU_PACK_DEPTHWISE_I16, /* the same of int16 */
     XPU_PACK_COUNT
 } xpu_packing_kind;
 

@@ -122,8 +122,11 @@ static int can_conv2d_i8_f32(const struct xpu_conv2d_i8_f32_args *a) {
 static int can_window_i8(const struct xpu_window_i8_args *a) {
     return HAS_SIZES(a) && !(a->whole & 2);
 }
+static int can_window_i16(const struct xpu_window_i16_args *a) {
+    return HAS_SIZES(a) && !(a->whole & 2);
+}
 
-#define RECORDED(X) X(conv2d_i16) X(conv2d_i8) X(conv2d_i8_f32) X(window_i8)
+#define RECORDED(X) X(conv2d_i16) X(conv2d_i8) X(conv2d_i8_f32) X(window_i8) X(window_i16)
 
 uint32_t xpu_recorded_words(const char *kernel) {
 #define WORDS(name)                                                                                                    \
@@ -163,7 +166,7 @@ static void take(uint32_t *to, const descriptor *item) {
 }
 
 static int is_window(const xpu_recorded_call *call) {
-    return strcmp(call->kernel, "window_i8") == 0;
+    return strcmp(call->kernel, "window_i8") == 0 || strcmp(call->kernel, "window_i16") == 0;
 }
 
 /* Descriptors of an engine; of a layer, or of all. */
@@ -226,7 +229,7 @@ static void take_lists(const record *r, uint32_t count, xpu_arena *arena, xpu_re
 
 int xpu_is_recorded_with(const xpu_recorded_call *call, const xpu_recorded_call *before) {
     struct xpu_window_i8_args args;
-    if (!is_window(call) || is_window(before) || call->layer != before->layer + 1) return 0;
+    if (strcmp(call->kernel, "window_i8") != 0 || is_window(before) || call->layer != before->layer + 1) return 0;
     memcpy(&args, call->words, sizeof args);
     return args.follows != 0;
 }
