@@ -524,6 +524,10 @@ class Errors(Shared):
 
 
 class Interrupts(Shared):
+    def setUp(self):
+        """Ctrl-C as in a terminal: what a shell starts in the background ignores it."""
+        self.addCleanup(signal.signal, signal.SIGINT, signal.signal(signal.SIGINT, signal.default_int_handler))
+
     def interrupted(self, call):
         timer = threading.Timer(0.05, os.kill, (os.getpid(), signal.SIGINT))
         timer.start()
