@@ -36,19 +36,16 @@ struct tile {
     int32_t ih, iw, in_rows, in_columns, top, left; /* input: first row and column, what is outside before them */
 };
 
-/* What the two kernels have each its own way. */
-struct format {
-    xpu_tiling_format sizes; /* in SM */
-    int32_t image;           /* bytes of an element of x where it comes from */
-    uint32_t image_type, operand_type, result_type;
-    uint32_t mode, post_mode, activation;
-    uint32_t x_absmax, y_absmax; /* of float32 */
+/* What there is more of a layer over float32. */
+struct wide {
+    uint32_t x_absmax, y_absmax, activation;
+    int32_t w_int8;
 };
 
 static struct work {
     struct xpu_window_i8_args args;
-    struct format format;
-    struct cursor at, unstored; /* unstored: of the last step, if its result is not */
+    uint8_t is_wide, image, operand, weight, result; /* bytes of elements of x, where it comes from and in SM, ... */
+    struct cursor at, unstored;                      /* unstored: of the last step, if its result is not */
     xpu_ticket after, free;
     int (*product)(void); /* queues some more of the product that this follows; 0: nothing is left, or there is none */
     struct xpu_progress progress; /* of it */
@@ -91,7 +88,7 @@ static void load_block(struct work *k, int32_t channels) {
     if (a->factors) load_dense(k, to + k->places.factors, a->factors + 4 * first, 4 * channels, free);
     if (a->bias) load_dense(k, to + k->places.bias, a->bias + 4 * first, 4 * channels, free);
     if (!a->w) return;
-    const uint32_t weight = k->format.sizes.weight;
+    const uint32_t weight = k->weight;
     uint32_t *words = load(k, k->dense, to, a->w + weight * first, no_ticket, free);
     set_box(words, 1, a->kernel_h * a->kernel_w, (int32_t)weight * channels);
     xpu_desc_copy_set_src_stride2(words, (int32_t)(weight * round_up((uint32_t)a->in_c, 16)));
@@ -103,7 +100,7 @@ static void load_input(struct work *k, const struct tile *t, xpu_ticket made) {
     uint32_t pixel = (uint32_t)((k->at.image * a->in_h + t->ih) * a->in_w + t->iw);
     flip(&k->x);
     const uint32_t element = pixel * (uint32_t)a->in_c + (uint32_t)k->at.channel;
-    load(k, k->input, k->x.address[k->x.now], a->x + (uint32_t)k->format.image * element, made, k->x.free[k->x.now]);
+    load(k, k->input, k->x.address[k->x.now], a->x + k->image * element, made, k->x.free[k->x.now]);
 }
 
 static void queue_store(struct work *k, const struct cursor *at) {
@@ -112,8 +109,7 @@ static void queue_store(struct work *k, const struct cursor *at) {
     uint32_t *words = ring_next(&rings[STORE], k->store, &k->stored);
     set_waits(words, k->computed, no_ticket);
     SET_ADDRESS(words, copy, src, k->y.address[k->y.now]);
-    SET_ADDRESS(words, copy, dst,
-                a->y + k->format.sizes.result * (pixel * (uint32_t)a->y_pixel + (uint32_t)at->channel));
+    SET_ADDRESS(words, copy, dst, a->y + k->result * (pixel * (uint32_t)a->y_pixel + (uint32_t)at->channel));
     k->y.free[k->y.now] = k->stored;
     ring_the_bell(&rings[STORE]);
 }
@@ -133,8 +129,7 @@ static void set_pixels(uint32_t *words, const struct work *k, const struct tile 
         set_box(words, 1, columns == width ? 1 : rows, columns == width ? rows * row : row);
         image2 = image1, tile2 = row;
     }
-    const int32_t result = (int32_t)k->format.sizes.result, from = is_input ? k->format.image : result,
-                  to = is_input ? (int32_t)k->format.sizes.operand : result;
+    const int32_t from = is_input ? k->image : k->result, to = is_input ? k->operand : k->result;
     xpu_desc_copy_set_src_stride1(words, from * (is_input ? image1 : row));
     xpu_desc_copy_set_src_stride2(words, from * (is_input ? image2 : tile2));
     xpu_desc_copy_set_dst_stride1(words, to * (is_input ? row : image1));
@@ -143,8 +138,7 @@ static void set_pixels(uint32_t *words, const struct work *k, const struct tile 
 
 /* What is the same for all tiles of one size at one place of the image's edge, in the templates. */
 static void set_tile(struct work *k, const struct tile *t) {
-    const xpu_tiling_format *sizes = &k->format.sizes;
-    const int32_t operand = (int32_t)sizes->operand * t->channels, result = (int32_t)sizes->result * t->channels;
+    const int32_t operand = k->operand * t->channels, result = k->result * t->channels;
     set_pixels(k->input, k, t, 1);
     set_pixels(k->store, k, t, 0);
     xpu_desc_window_set_tile_rows(k->window, (uint32_t)t->in_rows);
@@ -154,7 +148,7 @@ static void set_tile(struct work *k, const struct tile *t) {
     xpu_desc_window_set_oh(k->window, (uint32_t)t->rows);
     xpu_desc_window_set_ow(k->window, (uint32_t)t->columns);
     xpu_desc_window_set_columns(k->window, (uint32_t)t->channels);
-    xpu_desc_window_set_w_row_stride(k->window, sizes->weight * (uint32_t)t->channels);
+    xpu_desc_window_set_w_row_stride(k->window, k->weight * (uint32_t)t->channels);
     xpu_desc_window_set_x_pixel_stride(k->window, operand);
     xpu_desc_window_set_x_row_stride(k->window, t->in_columns * operand);
     xpu_desc_window_set_y_pixel_stride(k->window, result);
@@ -178,7 +172,7 @@ static void queue_window(struct work *k) {
     SET_ADDRESS(words, window, y, k->y.address[k->y.now]);
     SET_ADDRESS(words, window, w, a->w ? block : 0);
     const uint32_t bias = a->bias ? block + k->places.bias : 0; /* sums of bytes start from it */
-    if (k->format.post_mode == XPU_POST_FLOAT)
+    if (k->is_wide)
         SET_ADDRESS(words, window, bias, bias);
     else
         SET_ADDRESS(words, window, start, bias);
@@ -238,14 +232,14 @@ static void load_params(struct work *k) {
 }
 
 /* findmax begins with 0. */
-static void clear_absmax(struct work *k) {
+static void clear_absmax(struct work *k, uint32_t absmax) {
     const xpu_desc_fill fill = {.layer = xpu_desc_copy_get_layer(k->dense),
                                 .wait0 = k->after.counter,
                                 .wait0_value = k->after.value,
                                 .wait1 = XPU_NO_COUNTER,
                                 .signal = XPU_COUNTER_LOAD,
                                 .signal_add = 1,
-                                .dst = k->format.y_absmax,
+                                .dst = absmax,
                                 .dst_type = XPU_TYPE_F32,
                                 .size0 = 1,
                                 .size1 = 1,
@@ -258,7 +252,8 @@ static void clear_absmax(struct work *k) {
 /* What comes before all tiles. */
 static void begin(struct work *k) {
     if (XPU_RECORDED) load_params(k);
-    if (k->format.y_absmax) clear_absmax(k);
+    const uint32_t absmax = k->window[WORD_window_findmax];
+    if (absmax) clear_absmax(k, absmax);
     ring_the_bell(&rings[LOAD]);
     k->has_begun = 1;
 }
@@ -291,9 +286,9 @@ static int queue_step(void) {
 
 /* ---- the layer ---- */
 
-static void make_templates(struct work *k, uint32_t layer) {
+static void make_templates(struct work *k, const struct wide *w, uint32_t layer) {
     const struct xpu_window_i8_args *a = &k->args;
-    const struct format *f = &k->format;
+    const uint32_t type = k->is_wide ? XPU_TYPE_F32 : XPU_TYPE_I8; /* the low bytes of uint8 are the same */
     xpu_desc_copy copy = {.layer = layer,
                           .signal = XPU_COUNTER_LOAD,
                           .signal_add = 1,
@@ -310,12 +305,14 @@ static void make_templates(struct work *k, uint32_t layer) {
                                     .whole = (uint32_t)whole,
                                     .params = k->params,
                                     .drain = 1,
-                                    .post_mode = f->post_mode,
-                                    .activation = f->activation,
-                                    .absmax = f->x_absmax,
-                                    .findmax = f->y_absmax,
-                                    .y_type = f->result_type,
-                                    .mode = f->mode,
+                                    .post_mode = k->is_wide ? XPU_POST_FLOAT : XPU_POST_QUANTISED,
+                                    .activation = w->activation,
+                                    .absmax = w->x_absmax,
+                                    .findmax = w->y_absmax,
+                                    .y_type = type,
+                                    .mode = !k->is_wide ? XPU_OPERANDS_8X8
+                                            : w->w_int8 ? XPU_OPERANDS_16X8
+                                                        : XPU_OPERANDS_16X16,
                                     .x_unsigned = (uint32_t)a->x_unsigned,
                                     .w_unsigned = (uint32_t)a->w_unsigned,
                                     .x_zero = a->x_zero,
@@ -327,25 +324,30 @@ static void make_templates(struct work *k, uint32_t layer) {
                                     .dilation_h = (uint32_t)a->dilation_h,
                                     .dilation_w = (uint32_t)a->dilation_w};
     xpu_desc_copy_pack(k->dense, &copy);
-    copy.src_type = f->image_type, copy.dst_type = f->operand_type;
-    copy.src_stride3 = f->image, copy.dst_stride3 = (int32_t)f->sizes.operand;
-    if (f->x_absmax) copy.scale_mode = XPU_SCALE_ABSMAX, copy.scale_address = f->x_absmax;
+    copy.src_type = type, copy.dst_type = k->is_wide ? XPU_TYPE_I16 : XPU_TYPE_I8;
+    copy.src_stride3 = k->image, copy.dst_stride3 = k->operand;
+    if (k->is_wide) copy.scale_mode = XPU_SCALE_ABSMAX, copy.scale_address = w->x_absmax;
     xpu_desc_copy_pack(k->input, &copy);
     copy.signal = XPU_COUNTER_WINDOW_STORE;
     copy.scale_mode = 0, copy.scale_address = 0;
-    copy.src_type = copy.dst_type = f->result_type;
-    copy.src_stride3 = copy.dst_stride3 = (int32_t)f->sizes.result;
+    copy.dst_type = type;
+    copy.src_stride3 = copy.dst_stride3 = k->result;
     xpu_desc_copy_pack(k->store, &copy);
     xpu_desc_window_pack(k->window, &window);
 }
 
-static xpu_ticket run(const struct xpu_window_i8_args *args, const struct format *format, const xpu_post_params *params,
+/* `wide`: of a layer over float32, else NULL. */
+static xpu_ticket run(const struct xpu_window_i8_args *args, const struct wide *wide, const xpu_post_params *params,
                       uint32_t layer, xpu_ticket after) {
     struct work *k = &work;
     struct xpu_progress progress = {.counter = XPU_NO_COUNTER};
     int (*product)(void) = args->follows ? xpu_take_over(layer - 1, args->x, &progress) : 0;
     if (!product) xpu_finish_queueing();
-    *k = (struct work){.args = *args, .format = *format, .after = after, .product = product, .progress = progress};
+    *k = (struct work){.args = *args, .after = after, .product = product, .progress = progress};
+    k->is_wide = wide != 0;
+    k->image = k->result = wide ? 4 : 1;
+    k->operand = wide ? 2 : 1;
+    k->weight = wide && !wide->w_int8 ? 2 : 1;
     const struct xpu_window_i8_args *a = &k->args;
     const xpu_tiling_shape shape = {.in_h = a->in_h,
                                     .in_w = a->in_w,
@@ -358,7 +360,8 @@ static xpu_ticket run(const struct xpu_window_i8_args *args, const struct format
                                     .dilation_w = a->dilation_w};
     const xpu_tiling_task task = {min_i32(a->tile_c, a->in_c), min_i32(a->tile_h, a->out_h),
                                   min_i32(a->tile_w, a->out_w)};
-    k->places = xpu_tiling_window_buffers_of(&shape, &task, a->w != 0, k->format.sizes);
+    k->places =
+        xpu_tiling_window_buffers_of(&shape, &task, a->w != 0, (xpu_tiling_format){k->operand, k->weight, k->result});
     if (k->places.total > (uint64_t)a->sm_bytes) xpu_abort(ABORT_SHARED_MEMORY);
     k->follows = product ? a->follows : 0;
     /* of the layer whose scratch was here; of a product that is followed it is elsewhere, and that began behind others
@@ -369,7 +372,7 @@ static xpu_ticket run(const struct xpu_window_i8_args *args, const struct format
     k->y = make_pair(a->sm, k->places.y, k->places.y_bytes, free);
     k->w = make_pair(a->sm, k->places.w, k->places.w_bytes, free);
     k->params = place_params(&xpu_engine_parameters, params);
-    make_templates(k, layer);
+    make_templates(k, wide ? wide : &(struct wide){0}, layer);
     const uint32_t tiles =
         ceil_div((uint32_t)a->out_h, (uint32_t)a->tile_h) * ceil_div((uint32_t)a->out_w, (uint32_t)a->tile_w);
     const uint32_t steps = tiles * (uint32_t)a->batch * ceil_div((uint32_t)a->in_c, (uint32_t)a->tile_c);
@@ -379,17 +382,10 @@ static xpu_ticket run(const struct xpu_window_i8_args *args, const struct format
 }
 
 xpu_ticket xpu_window_i8(const struct xpu_window_i8_args *args, uint32_t layer, xpu_ticket after) {
-    static const struct format format = {.sizes = XPU_TILING_I8,
-                                         .image = 1,
-                                         .image_type = XPU_TYPE_I8,
-                                         .operand_type = XPU_TYPE_I8,
-                                         .result_type = XPU_TYPE_I8, /* the low bytes of uint8 are the same */
-                                         .mode = XPU_OPERANDS_8X8,
-                                         .post_mode = XPU_POST_QUANTISED};
     xpu_post_params params = {.x_scale = 1.0f, .w_scale = args->factor, .zero = args->zero};
     params.lo.i = args->low;
     params.hi.i = args->high;
-    return run(args, &format, &params, layer, after);
+    return run(args, 0, &params, layer, after);
 }
 
 xpu_ticket xpu_window_i16(const struct xpu_window_i16_args *args, uint32_t layer, xpu_ticket after) {
@@ -408,18 +404,9 @@ xpu_ticket xpu_window_i16(const struct xpu_window_i16_args *args, uint32_t layer
                                          XPU_FIELDS_geometry XPU_FIELDS_task};
 #undef ADDRESS
 #undef INT
-    const struct format format = {.sizes = q.w_int8 ? XPU_TILING_I16X8 : XPU_TILING_I16,
-                                  .image = 4,
-                                  .image_type = XPU_TYPE_F32,
-                                  .operand_type = XPU_TYPE_I16,
-                                  .result_type = XPU_TYPE_F32,
-                                  .mode = q.w_int8 ? XPU_OPERANDS_16X8 : XPU_OPERANDS_16X16,
-                                  .post_mode = XPU_POST_FLOAT,
-                                  .activation = (uint32_t)q.activation,
-                                  .x_absmax = q.x_absmax,
-                                  .y_absmax = q.y_absmax};
+    const struct wide wide = {q.x_absmax, q.y_absmax, (uint32_t)q.activation, q.w_int8};
     xpu_post_params params = {.slope = q.alpha, .out_scale = 1.0f, .branch_scale = 1.0f};
     params.lo.f = q.low;
     params.hi.f = q.high;
-    return run(&a, &format, &params, layer, after);
+    return run(&a, &wide, &params, layer, after);
 }
