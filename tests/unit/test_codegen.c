@@ -602,6 +602,7 @@ static const char golden[] =
     "    struct xpu_copy_nd_args layer_1_pad___copy_nd_1;\n"
     "};\n"
     "static const struct region_1_plan *region_1(const void *plan);\n"
+    "extern const uint32_t xpu_plan[];\n"
     "\n"
     "static void chain_1_leaky_relu_mul(const float *const *in, const float *c, float *out, uint32_t n) {\n"
     "    const float *x0 = in[0];\n"
