@@ -26,8 +26,8 @@ int xpu_device_check_run(xpu_device_check *check, const xpurt_tensor *inputs, ui
 /* Runs on func and ref with dumps in a temporary folder and compares every layer bit for bit. `outputs` are func's. */
 int xpu_device_check_layers(xpu_device_check *check, const xpurt_tensor *inputs, uint32_t count, xpurt_tensor *outputs);
 
-/* Runs a program of one output on the Verilated chip "standard", which must give `bytes` bytes as `expected`. The
- * statistics, which the caller frees; NULL with check->message where it does not. */
+/* Runs a program of one or two outputs on the Verilated chip "standard", the first being `bytes` bytes as `expected`.
+ * The statistics, which the caller frees; NULL with check->message where it does not. */
 char *xpu_device_check_rtl(xpu_device_check *check, const xpurt_tensor *inputs, uint32_t count, const void *expected,
                            size_t bytes);
 /* Cycles of a layer in statistics; -1: it is not there, or ran on another unit than `unit` (NULL: any). */

@@ -11,7 +11,8 @@ enum { WORDS = sizeof(struct xpu_conv2d_i8_args) / sizeof(uint32_t), LISTS = 0x8
 enum {
     LOAD = XPU_COUNTER_LISTS + XPU_COUNTER_LOAD,
     TENSOR = XPU_COUNTER_LISTS + XPU_COUNTER_TENSOR,
-    STORE = XPU_COUNTER_LISTS + XPU_COUNTER_STORE
+    STORE = XPU_COUNTER_LISTS + XPU_COUNTER_STORE,
+    WINDOW = XPU_COUNTER_LISTS + XPU_COUNTER_WINDOW
 };
 
 /* A product of 8 x 8 pixels of 32 channels in tiles of two rows, weights whole. */
@@ -137,7 +138,7 @@ static void together(void) {
     const struct xpu_window_i8_args second = windows(1);
     xpu_recorded_call calls[2] = {{"conv2d_i8", (const uint32_t *)&first, 4},
                                   {"window_i8", (const uint32_t *)&second, 5}};
-    CU_ASSERT(xpu_is_recorded_with(&calls[1], &calls[0]) && !xpu_is_recorded_with(&calls[0], &calls[1]));
+    CU_ASSERT(xpu_is_recorded_with(&calls[1], &calls[0], 1) && !xpu_is_recorded_with(&calls[0], &calls[1], 1));
     CU_ASSERT_PTR_NULL_FATAL(xpu_record_layers(calls, 2, LISTS, 32, 100, b.arena, &recording, r));
     const struct xpu_engine_lists_args *a = &r[0].args, *w = &r[1].args;
     CU_ASSERT(a->more_loads == w->loads && a->more_work == 4 && a->more_stores == 4 && w->is_rung && !a->is_rung);
@@ -165,9 +166,64 @@ static void together(void) {
     CU_ASSERT_EQUAL(memcmp(&apart, &recording, sizeof apart), 0);
     const struct xpu_window_i8_args behind = windows(0);
     calls[1].words = (const uint32_t *)&behind;
-    CU_ASSERT(!xpu_is_recorded_with(&calls[1], &calls[0]));
+    CU_ASSERT(!xpu_is_recorded_with(&calls[1], &calls[0], 1));
     bench_close(&b);
 }
 
-XPU_TEST_MAIN("lists of descriptors", {"together", together}, {"lists", lists}, {"layers before", layers_before},
-              {"refused", refused})
+/* What meets in SM: the product stores nothing and is done with its last descriptor; its rows wait until the windows
+ * have read what stood there, windows wait for the product's descriptor that made their last row. */
+static void in_a_ring(void) {
+    BENCH_OPEN(b);
+    xpu_recording recording = {.after = 0};
+    xpu_recorded r[2], alone;
+    const struct xpu_conv2d_i8_args first = product();
+    struct xpu_window_i8_args second = windows(0);
+    second.ring_rows = 4, second.made_rows = 2, second.step_rows = 1, second.ring_whole_w = 1;
+    xpu_recorded_call calls[2] = {{"conv2d_i8", (const uint32_t *)&first, 4},
+                                  {"window_i8", (const uint32_t *)&second, 5}};
+    CU_ASSERT(xpu_is_recorded_with(&calls[1], &calls[0], 0) && !xpu_is_recorded_with(&calls[1], &calls[0], 1));
+    CU_ASSERT_PTR_NULL_FATAL(xpu_record_layers(calls, 2, LISTS, 32, 100, b.arena, &recording, r));
+    const struct xpu_engine_lists_args *a = &r[0].args, *w = &r[1].args;
+    CU_ASSERT(a->stores == 0 && a->work == 4 && w->work == 8 && w->stores == 8 && a->y == 0 && w->is_rung);
+    const int32_t work = 2 + a->loads + w->loads;
+    const uint32_t y = xpu_desc_tensor_get_y(place(&r[0], work));
+    for (int32_t tile = 0; tile < 4; tile++) { /* of rows 2 tile, which stand where those four rows before did */
+        const uint32_t *words = place(&r[0], work + tile);
+        CU_ASSERT_EQUAL(xpu_desc_tensor_get_y(words), y + (uint32_t)(tile % 2) * 2 * 8 * 32);
+        CU_ASSERT_EQUAL(xpu_desc_nop_get_wait1(words), tile < 2 ? XPU_NO_COUNTER : WINDOW);
+        if (tile >= 2) CU_ASSERT_EQUAL(xpu_desc_nop_get_wait1_value(words), 2 * tile - 1); /* step 2 tile - 2 */
+    }
+    for (int32_t step = 0; step < 8; step++) {
+        const uint32_t *words = place(&r[0], work + 4 + step);
+        const uint32_t last = step < 7 ? (uint32_t)step + 1 : 7, ih = step ? (uint32_t)step - 1 : 0;
+        CU_ASSERT(xpu_desc_nop_get_wait0(words) == TENSOR && xpu_desc_nop_get_wait0_value(words) == last / 2 + 1);
+        CU_ASSERT(xpu_desc_window_get_x_ring_rows(words) == 4 && xpu_desc_window_get_x_ring_first(words) == ih % 4);
+    }
+    for (int i = 0; i < 2; i++) {
+        CU_ASSERT_PTR_NULL_FATAL(xpu_record_layers(&calls[i], 1, LISTS, 32, 100, b.arena, &recording, &alone));
+        CU_ASSERT(alone.args.stores == 4 && !alone.args.is_rung);
+    }
+    bench_close(&b);
+}
+
+/* No file makes the recorder read or divide by what is not there. */
+static void bad_rings(void) {
+    static const int32_t bad[][3] = {{5, 2, 1}, {4, 0, 1}, {4, 2, 0}, {-4, 2, 1}, {4, 2, 1 << 20}};
+    BENCH_OPEN(b);
+    xpu_recording recording = {.after = 0};
+    xpu_recorded r[2];
+    struct xpu_conv2d_i8_args first = product();
+    struct xpu_window_i8_args second = windows(0);
+    const xpu_recorded_call calls[2] = {{"conv2d_i8", (const uint32_t *)&first, 4},
+                                        {"window_i8", (const uint32_t *)&second, 5}};
+    for (size_t i = 0; i <= sizeof bad / sizeof *bad; i++) {
+        const int32_t *n = bad[i];
+        if (i == sizeof bad / sizeof *bad) n = (const int32_t[]){4, 2, 1}, second.x += 64;
+        second.ring_rows = n[0], second.made_rows = n[1], second.step_rows = n[2], second.ring_whole_w = 1;
+        CU_ASSERT_PTR_NOT_NULL(xpu_record_layers(calls, 2, LISTS, 32, 100, b.arena, &recording, r));
+    }
+    bench_close(&b);
+}
+
+XPU_TEST_MAIN("lists of descriptors", {"together", together}, {"in a ring", in_a_ring}, {"bad rings", bad_rings},
+              {"lists", lists}, {"layers before", layers_before}, {"refused", refused})

@@ -15,6 +15,7 @@ typedef struct xpu_codegen_layer {
     XPU_ARRAY(xpu_call) calls;
     const xpu_tiles *tiles; /* on the tensor engine */
     double task_cycles;     /* of windows over bytes: of all tasks, at the largest size; 0: it has none */
+    double ring_cycles;     /* on the tensor engine: of both layers, where the next one meets it in SM */
     uint32_t list_bytes;    /* of its lists of descriptors; 0: core 0 makes them */
     uint32_t scratch;       /* on the tensor engine: the buffer of its tiles in SM */
     int begins_early;       /* while the layer before makes its operand: its results live from then on */

@@ -42,13 +42,37 @@ static uint32_t calls_from(const xpu_codegen *cg, uint32_t layer, uint32_t word,
                            xpu_recorded_call *calls) {
     for (uint32_t i = 0; i < 2 && layer + i < cg->layers.count; i++) {
         const xpu_codegen_layer *item = &cg->layers.items[layer + i];
-        calls[i] = (xpu_recorded_call){xpu_kernel_of(item->kernel)->name,
-                                       arguments_of(cg, layer + i, word, NULL, arena), layer + i};
-        if (!calls[i].words) return i;
-        if (i == 1 && !xpu_is_recorded_with(&calls[1], &calls[0])) return 1;
+        const uint32_t *words = arguments_of(cg, layer + i, word, NULL, arena);
+        if (!words) return i;
+        calls[i] = (xpu_recorded_call){xpu_kernel_of(item->calls.items[0].kernel)->name, words, layer + i};
+        if (i == 1 && !xpu_is_recorded_with(&calls[1], &calls[0], 0)) return 1;
         word += item->calls.items[0].words;
     }
     return layer + 1 < cg->layers.count ? 2 : 1;
+}
+
+/* Lists of one or two layers; 0: there are none. Layers that a dump tells apart need room for lists of their own. */
+static int record_calls(xpu_codegen *cg, const xpu_recorded_call *calls, uint32_t count, uint32_t used,
+                        xpu_arena *arena, xpu_recording *recording, xpu_recorded *recorded) {
+    const uint32_t left = used < XPU_MOST_LISTED_OF_ALL ? XPU_MOST_LISTED_OF_ALL - used : 0,
+                   room = left < XPU_MOST_LISTED ? left : XPU_MOST_LISTED;
+    const xpu_recording before = *recording;
+    if (!count || !room ||
+        xpu_record_layers(calls, count, XPU_GM_BASE, cg->chip.array_columns, room, arena, recording, recorded))
+        return 0;
+    if (count < 2 || xpu_is_recorded_with(&calls[1], &calls[0], 1)) return 1;
+    xpu_recording alone = before;
+    uint32_t places = 0;
+    for (uint32_t i = 0; i < count; i++) {
+        xpu_recorded of;
+        if (xpu_record_layers(&calls[i], 1, XPU_GM_BASE, cg->chip.array_columns, room, arena, &alone, &of)) break;
+        if (of.places > recorded[i].places) recorded[i].places = of.places;
+        recorded[i].args.places = (int32_t)recorded[i].places;
+        places += recorded[i].places;
+        if (i == 1 && places <= room) return 1;
+    }
+    *recording = before;
+    return 0;
 }
 
 static void record_layers(xpu_codegen *cg, layer_lists *lists, xpu_arena *arena) {
@@ -57,13 +81,10 @@ static void record_layers(xpu_codegen *cg, layer_lists *lists, xpu_arena *arena)
     for (uint32_t layer = 0, count = 1; layer < cg->layers.count; layer += count) {
         xpu_recorded_call calls[2];
         xpu_recorded recorded[2];
-        const uint32_t found = calls_from(cg, layer, word, arena, calls), used = places + XPU_LISTED_PARAMETERS,
-                       left = used < XPU_MOST_LISTED_OF_ALL ? XPU_MOST_LISTED_OF_ALL - used : 0,
-                       room = left < XPU_MOST_LISTED ? left : XPU_MOST_LISTED;
-        const int made =
-            found && room &&
-            !xpu_record_layers(calls, found, XPU_GM_BASE, cg->chip.array_columns, room, arena, &recording, recorded);
-        count = found > 1 ? found : 1;
+        const uint32_t found = calls_from(cg, layer, word, arena, calls), used = places + XPU_LISTED_PARAMETERS;
+        int made = record_calls(cg, calls, found, used, arena, &recording, recorded);
+        count = made && found > 1 ? found : 1;
+        if (!made && found > 1) made = record_calls(cg, calls, 1, used, arena, &recording, recorded);
         for (uint32_t i = 0; i < count; i++) {
             const xpu_codegen_layer *item = &cg->layers.items[layer + i];
             for (uint32_t c = 0; c < item->calls.count; c++) word += item->calls.items[c].words;

@@ -3,9 +3,11 @@
 #include <string.h>
 
 #include "core/arith.h"
+#include "core/passes/rewrite.h"
 #include "xpu_codegen/choose/byte_tasks.h"
 #include "xpu_codegen/choose/chain_loops.h"
 #include "xpu_codegen/choose/listed.h"
+#include "xpu_codegen/choose/rings.h"
 #include "xpu_codegen/choose/strips.h"
 #include "xpu_codegen/choose/wide_tasks.h"
 #include "xpu_codegen/lower/buffers.h"
@@ -374,23 +376,76 @@ static const char *choose_beside(xpu_codegen *cg, uint32_t layer, xpu_node node,
     return xpu_choose_following_tasks(cg, s, &made->items[0], tasks, sm_bytes, follows);
 }
 
-/* Whether the layer runs beside the product that makes x, from its first rows or channels on: args.follows of
- * window_i8, with tasks for which both have their tiles in SM. */
-static int follow_product(xpu_codegen *cg, uint32_t layer, xpu_node node, const xpu_conv_shape *s,
-                          xpu_byte_tasks *tasks, int64_t *sm_bytes) {
+/* Rows of the product before, which pass through SM only, if that is faster than `least` cycles of both. */
+static const char *choose_ring(xpu_codegen *cg, uint32_t layer, xpu_node node, const xpu_conv_shape *s, double least,
+                               xpu_row_pipeline *found) {
+    const xpu_graph *graph = cg->graph;
+    const xpu_codegen_layer *before = &cg->layers.items[layer - 1];
+    const xpu_value x = xpu_node_input(graph, node, XPU_IN_X);
+    if (xpu_value_at(graph, x)->node.id != before->node.id || !xpu_used_once(graph, before->node) ||
+        xpu_value_leaves_program(cg, x))
+        return "others read what the product makes";
+    if (xpu_node_input(graph, before->node, XPU_IN_BRANCH).id) return "the product has a branch";
+    if (has_computed_parameters(cg, before->node)) return "a layer makes bias or factors of the product";
+    const xpu_conv_shape product = xpu_conv_shape_of(cg, before->node);
+    const char *why = xpu_choose_ring(cg, &product, before->tiles->items[0].tile_c, s, found);
+    return why || found->cycles < least ? why : "rows through memory are faster";
+}
+
+/* Both layers have one scratch, whether they meet in SM or run one after the other, for a dump. */
+static void share_scratch(xpu_codegen *cg, uint32_t layer, const xpu_byte_tasks *tasks, int64_t sm_bytes,
+                          const xpu_row_pipeline *found, struct xpu_window_i8_call *call) {
+    const uint32_t scratch = cg->layers.items[layer - 1].scratch;
+    xpu_program_buffer *buffer = &cg->program.buffers.items[scratch];
+    const int64_t of_product = cg->layers.items[layer - 1].tiles->sm_bytes;
+    const int64_t most = of_product > sm_bytes ? of_product : sm_bytes;
+    buffer->bytes = xpu_dim_of(cg, found->sm_bytes > most ? found->sm_bytes : most);
+    buffer->last_layer = layer;
+    cg->layers.items[layer - 1].ring_cycles = found->cycles;
+    call->task = xpu_task_of(cg, tasks);
+    call->sm = xpu_arg_at(scratch);
+    call->sm_bytes = xpu_arg_number(sm_bytes);
+    call->ring_rows = xpu_arg_number(found->ring.rows);
+    call->made_rows = xpu_arg_number(found->ring.made_rows);
+    call->step_rows = xpu_arg_number(found->ring.step_rows);
+    call->ring_whole_w = xpu_arg_number(found->ring.whole_w);
+}
+
+/* Scratch and tasks of a layer on the window engine. Where a product makes x it runs beside that, if it can: its rows
+ * stay in SM, or it follows what that stores, from the first rows or channels on. */
+static void place_beside(xpu_codegen *cg, uint32_t layer, xpu_node node, const xpu_conv_shape *s, xpu_byte_tasks *tasks,
+                         int64_t sm_bytes, struct xpu_window_i8_call *call) {
     const char *maker = maker_before(cg, layer, node, XPU_KERNEL_conv2d_i8);
     xpu_program_layer *item = &cg->program.layers.items[layer];
+    xpu_byte_tasks beside = *tasks;
+    xpu_row_pipeline found;
+    int64_t beside_bytes;
     int32_t follows = 0;
-    if (!maker) return 0;
-    const char *why = choose_beside(cg, layer, node, s, tasks, sm_bytes, &follows);
+    call->follows = call->ring_rows = call->made_rows = call->step_rows = call->ring_whole_w = xpu_arg_number(0);
+    if (!maker) {
+        xpu_place_window(cg, layer, tasks, sm_bytes, call);
+        return;
+    }
+    const char *why = choose_beside(cg, layer, node, s, &beside, &beside_bytes, &follows);
+    const xpu_codegen_layer *before = &cg->layers.items[layer - 1];
+    const double least = before->tiles->items[0].cycles + (why ? tasks->cycles : beside.cycles);
+    const char *no_ring = "core 0 makes the descriptors of both while the program runs";
+    if (xpu_is_listed(cg) && !has_computed_parameters(cg, node))
+        no_ring = choose_ring(cg, layer, node, s, least, &found);
+    cg->layers.items[layer].begins_early = !why || !no_ring;
+    if (!no_ring) {
+        item->reason = xpu_printf(cg->arena, "with '%s', which makes its input, row by row in shared memory", maker);
+        share_scratch(cg, layer, tasks, sm_bytes, &found, call);
+        return;
+    }
     if (why) {
         item->reason = xpu_printf(cg->arena, "behind '%s', not beside it: %s", maker, why);
-        return 0;
+    } else {
+        item->reason = xpu_printf(cg->arena, "beside '%s', which makes its input: %s", maker, no_ring);
+        cg->program.buffers.items[before->scratch].last_layer = layer;
+        call->follows = xpu_arg_number(follows);
     }
-    item->reason = xpu_printf(cg->arena, "beside '%s', which makes its input", maker);
-    cg->program.buffers.items[cg->layers.items[layer - 1].scratch].last_layer = layer;
-    cg->layers.items[layer].begins_early = 1;
-    return follows;
+    xpu_place_window(cg, layer, why ? tasks : &beside, why ? sm_bytes : beside_bytes, call);
 }
 
 /* On the window engine. */
@@ -414,8 +469,7 @@ static xpu_status lower_byte_window(xpu_codegen *cg, uint32_t layer, xpu_node no
                                         .zero = call->zero,
                                         .low = call->low,
                                         .high = call->high};
-    window.follows = xpu_arg_number(follow_product(cg, layer, node, s, tasks, &sm_bytes));
-    xpu_place_window(cg, layer, tasks, sm_bytes, &window);
+    place_beside(cg, layer, node, s, tasks, sm_bytes, &window);
     return xpu_add_window_i8(cg, layer, &window);
 }
 

@@ -105,6 +105,7 @@ static double start_of(const xpu_codegen *cg, uint32_t layer) {
 double xpu_layer_cycles(xpu_codegen *cg, uint32_t layer) {
     const xpu_program_layer *l = &cg->program.layers.items[layer];
     const xpu_tiles *tiles = cg->layers.items[layer].tiles;
+    if (cg->layers.items[layer].ring_cycles > 0) return start_of(cg, layer) + cg->layers.items[layer].ring_cycles;
     if (tiles) return start_of(cg, layer) + tiles->items[tiles->sizes.count - 1].cycles;
     if (l->unit == XPU_UNIT_HOST || !l->node.id) return 0;
     return start_of(cg, layer) + work_of(cg, layer);
@@ -129,11 +130,12 @@ void xpu_model_layers(xpu_codegen *cg) {
         xpu_program_layer *layer = &cg->program.layers.items[i];
         const xpu_tiles *tiles = cg->layers.items[i].tiles;
         const xpu_tile *tile = tiles ? &tiles->items[tiles->sizes.count - 1] : NULL;
-        const double cycles = xpu_layer_cycles(cg, i), lists = cg->layers.items[i].list_bytes;
+        const double cycles = xpu_layer_cycles(cg, i), lists = cg->layers.items[i].list_bytes,
+                     ring = cg->layers.items[i].ring_cycles;
         layer->model = (xpu_program_model){.compute = whole(cycles - start_of(cg, i)),
                                            .tail = cycles > 0 ? whole(start_of(cg, i)) : 0,
                                            .constant_bytes = whole(constants_of(cg, layer) + lists)};
-        if (!tile || cycles <= 0) continue;
+        if (!tile || cycles <= 0 || ring > 0) continue;
         layer->model = (xpu_program_model){.compute = whole(tile->model.compute),
                                            .load = whole(tile->model.load),
                                            .store = whole(tile->model.store),

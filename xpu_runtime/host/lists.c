@@ -12,6 +12,12 @@ static xpu_status refuse(const xpu_run *run, uint32_t layer, const char *why) {
                      "the layer's lists of descriptors cannot be made", why, "compile the model again");
 }
 
+/* A call as the plan table has it, behind the words of its lists. */
+static xpu_recorded_call call_of(const xpu_run *run, uint32_t layer, const uint32_t *words) {
+    const xpu_program_layer *item = &run->program->layers.items[layer];
+    return (xpu_recorded_call){item->kernel, words + item->lists - 1 + XPU_LISTS_WORDS, layer};
+}
+
 /* Where the plan says that a layer's lists are, and of how many places; NULL, or what is wrong. */
 static const char *find_places(const xpu_run *run, uint32_t layer, const uint32_t *words, xpu_recorded_call *call,
                                struct xpu_engine_lists_args *args, uint64_t *places) {
@@ -19,10 +25,10 @@ static const char *find_places(const xpu_run *run, uint32_t layer, const uint32_
     const uint32_t first = p->layers.items[layer].lists - 1, buffer = p->plan.items[first].buffer;
     memcpy(args, words + first, sizeof *args);
     const int64_t room = xpu_dim_eval(&run->graph->dims, p->buffers.items[buffer].bytes, run->symbols);
-    *places = 1 + (uint64_t)(uint32_t)args->loads + (uint32_t)args->work + (uint32_t)args->stores;
+    *places = (uint32_t)args->places;
     const uint64_t at = (uint64_t)args->lists - run->places[buffer].address;
     if (at > (uint64_t)room || *places * PLACE_BYTES > (uint64_t)room - at) return "they leave their buffer";
-    *call = (xpu_recorded_call){p->layers.items[layer].kernel, words + first + XPU_LISTS_WORDS, layer};
+    *call = call_of(run, layer, words);
     return NULL;
 }
 
@@ -31,10 +37,10 @@ static uint32_t count_together(const xpu_run *run, uint32_t layer, const uint32_
     const xpu_program_layer *items = run->program->layers.items;
     struct xpu_engine_lists_args args;
     memcpy(&args, words + items[layer].lists - 1, sizeof args);
-    return args.more_work && run->only_layer == UINT32_MAX && layer + 1 < run->program->layers.count &&
-                   items[layer + 1].lists
-               ? 2
-               : 1;
+    if (!args.more_work || run->only_layer != UINT32_MAX) return 1;
+    if (layer + 1 >= run->program->layers.count || !items[layer + 1].lists) return 1;
+    const xpu_recorded_call calls[] = {call_of(run, layer, words), call_of(run, layer + 1, words)};
+    return xpu_is_recorded_with(&calls[1], &calls[0], run->dump != NULL) ? 2 : 1;
 }
 
 /* The lists of `count` layers as their words in the plan table want them; these then say what the lists are. *total:
@@ -50,24 +56,24 @@ static xpu_status write_layers(xpu_run *run, uint32_t layer, uint32_t count, uin
         why = find_places(run, layer + i, words, &calls[i], &args[i], &places[i]);
         all += places[i];
     }
-    if (!why && count > 1 &&
-        (args[1].lists != args[0].lists + places[0] * PLACE_BYTES || !xpu_is_recorded_with(&calls[1], &calls[0])))
+    if (!why && count > 1 && args[1].lists != args[0].lists + places[0] * PLACE_BYTES)
         why = "they do not follow each other";
     *total += all;
     if (!why && *total > XPU_MOST_LISTED_OF_ALL) why = "the program's are longer than xpuc makes them";
-    if (!why && all > XPU_MOST_LISTED + XPU_LISTED_PARAMETERS) why = "they are longer than xpuc makes them";
+    if (!why && (all < XPU_LISTED_PARAMETERS || all > XPU_MOST_LISTED + XPU_LISTED_PARAMETERS))
+        why = "they are longer than xpuc makes them";
     if (!why)
         why = xpu_record_layers(calls, count, args[0].lists, run->owner->chip.array_columns, (uint32_t)all, run->arena,
                                 recording, recorded);
-    for (uint32_t i = 0; i < count && !why; i++) {
-        if (recorded[i].places != places[i]) why = "they have another length";
-    }
+    uint64_t made = 0;
+    for (uint32_t i = 0; i < count && !why; i++) made += recorded[i].places;
+    if (!why && made > all) why = "they have no room for their descriptors";
     if (why) return refuse(run, layer, why);
     for (uint32_t i = 0; i < count; i++) {
         recorded[i].args.late = args[i].late;
         memcpy(words + run->program->layers.items[layer + i].lists - 1, &recorded[i].args, sizeof recorded[i].args);
     }
-    if (run->driver->write(run->device, args[0].lists, recorded[0].words, (size_t)(all * PLACE_BYTES)))
+    if (run->driver->write(run->device, args[0].lists, recorded[0].words, (size_t)(made * PLACE_BYTES)))
         return refuse(run, layer, "the device has no memory where they lie");
     return XPU_OK;
 }

@@ -12,6 +12,7 @@
 
 #include "xpu_runtime/include/generated/xpu_chip_regs.h"
 #include "xpu_runtime/include/xpu_kernels.h"
+#include "xpu_runtime/include/xpu_tiling.h"
 
 /* ---- Counters and who signals them ---- */
 enum {
@@ -30,9 +31,17 @@ enum {
     XPU_COUNTER_CORE_STORE = 32 /* + core: that core's own stores (DMA1) */
 };
 
+/* Of the product that is recorded and the windows over its result: where they meet in SM; 0: they do not. */
+struct xpu_row_ring {
+    xpu_tiling_ring_scratch at; /* addresses */
+    int32_t rows, columns;
+    xpu_ticket (*free)(int32_t row, int32_t block); /* when rows from this one on have room; set by the windows */
+};
+
 /* On the host, where a kernel runs for the descriptors that it queues, xpu_runtime/program/record.c has these. */
 #ifndef __riscv
 enum { XPU_RECORDED = 1 };
+struct xpu_row_ring *xpu_recorded_ring(void);
 uint32_t xpu_reg_load(uint32_t offset);
 void xpu_wait(xpu_ticket ticket);
 void xpu_abort(uint32_t code);
@@ -41,6 +50,9 @@ uint32_t *xpu_record(uint32_t engine, const uint32_t *template);
 void xpu_record_bell(uint32_t engine);
 #else
 enum { XPU_RECORDED = 0 };
+static inline struct xpu_row_ring *xpu_recorded_ring(void) {
+    return 0;
+}
 
 /* ---- Registers ---- */
 static inline uint32_t xpu_reg_load(uint32_t offset) {

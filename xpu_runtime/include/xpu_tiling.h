@@ -245,11 +245,12 @@ enum {
 
 /* What of a layer stays in SM, bits of `whole`. */
 enum {
-    XPU_TILE_WHOLE_X = 1, /* the input tile has all input channels, for all column tiles; else a chunk's */
-    XPU_TILE_WHOLE_W = 2, /* all weights are loaded once; else two blocks take turns */
-    XPU_TILE_ONE_X = 4,   /* one buffer for input tiles instead of two: there is one tile */
-    XPU_TILE_SCALES = 8,  /* scales and bias are loaded once, at once; else they are read where they are */
-    XPU_TILE_THREE_Y = 16 /* three buffers for output tiles instead of two: the engine waits for no store */
+    XPU_TILE_WHOLE_X = 1,  /* the input tile has all input channels, for all column tiles; else a chunk's */
+    XPU_TILE_WHOLE_W = 2,  /* all weights are loaded once; else two blocks take turns */
+    XPU_TILE_ONE_X = 4,    /* one buffer for input tiles instead of two: there is one tile */
+    XPU_TILE_SCALES = 8,   /* scales and bias are loaded once, at once; else they are read where they are */
+    XPU_TILE_THREE_Y = 16, /* three buffers for output tiles instead of two: the engine waits for no store */
+    XPU_TILE_NO_Y = 32     /* none: results go to a ring of rows (xpu_tiling_ring) */
 };
 
 /* Where things lie in the layer's scratch in SM, in bytes from its start; of x, y and branch there are two, of y
@@ -291,12 +292,65 @@ static inline xpu_tiling_scratch xpu_tiling_layout(const xpu_tiling_shape *s, in
     at.x = 0;
     at.w = at.x + (whole & XPU_TILE_ONE_X ? 1 : 2) * at.x_bytes;
     at.y = at.w + (whole & XPU_TILE_WHOLE_W ? all : 2 * block);
-    at.branch = at.y + (whole & XPU_TILE_THREE_Y ? 3 : 2) * at.y_bytes;
+    at.branch = at.y + (whole & XPU_TILE_NO_Y ? 0 : whole & XPU_TILE_THREE_Y ? 3 : 2) * at.y_bytes;
     at.scale = at.branch + 2 * at.branch_bytes;
     uint32_t scales = whole & XPU_TILE_SCALES ? xpu_tiling_align((uint32_t)s->out_c * 4u) : 0;
     at.bias = at.scale + scales;
     at.params = at.bias + scales;
     at.total = at.params + XPU_TILING_PARAMS;
+    return at;
+}
+
+/* A product and the windows over its result, which passes through SM only: of each column tile a ring of `rows` rows
+ * [rows][width][columns], which the product fills made_rows at a time and the windows read for step_rows rows of
+ * theirs. The product has whole rows and pixels, and a step of the windows is a column tile's channels. */
+typedef struct {
+    int32_t rows, made_rows, step_rows;
+    int32_t whole_w; /* all weights of the product have room; else one tile has all rows, which needs each block once */
+} xpu_tiling_ring;
+
+/* The bits of `whole` of such a product. */
+static inline int32_t xpu_tiling_ring_whole(const xpu_tiling_ring *r, int32_t height) {
+    const int32_t common = XPU_TILE_WHOLE_X | XPU_TILE_SCALES | XPU_TILE_NO_Y;
+    return common | (r->whole_w ? XPU_TILE_WHOLE_W : 0) | (r->made_rows >= height ? XPU_TILE_ONE_X : 0);
+}
+
+/* The fewest rows: windows hold up their own while the product makes a tile. */
+static inline int32_t xpu_tiling_least_ring(const xpu_tiling_shape *windows, int32_t made_rows, int32_t step_rows) {
+    const int32_t least =
+        made_rows - 1 +
+        xpu_tiling_input_extent(step_rows, windows->stride_h, windows->kernel_h, windows->dilation_h, windows->in_h);
+    return (least + made_rows - 1) / made_rows * made_rows;
+}
+
+/* Where things lie in the scratch of both, which begins at `sm`: what the product has, the ring, what the windows have:
+ * three buffers of results, weights, bias and factors of all channels, parameters. */
+typedef struct {
+    uint32_t ring, row_bytes, block_bytes; /* of a row, of a column tile's ring */
+    uint32_t y, y_bytes, w, bias, factors, params;
+    uint64_t total; /* bytes */
+} xpu_tiling_ring_scratch;
+
+static inline xpu_tiling_ring_scratch xpu_tiling_ring_layout(const xpu_tiling_shape *product,
+                                                             const xpu_tiling_shape *windows, const xpu_tiling_ring *r,
+                                                             int32_t columns, uint32_t sm, xpu_tiling_format format) {
+    xpu_tiling_ring_scratch at;
+    const uint32_t channels = (uint32_t)windows->in_c, taps = (uint32_t)(windows->kernel_h * windows->kernel_w);
+    const uint64_t row = (uint64_t)windows->in_w * (uint64_t)columns, ring = (uint64_t)r->rows * row;
+    const uint64_t y = (uint64_t)r->step_rows * (uint64_t)windows->out_w * (uint64_t)columns;
+    const uint64_t blocks = (uint64_t)xpu_tiling_column_tiles(windows->in_c, columns);
+    const int32_t whole = xpu_tiling_ring_whole(r, product->out_h);
+    at.ring =
+        sm + xpu_tiling_layout(product, r->made_rows, product->out_w, product->in_c, whole, columns, 0, format).total;
+    at.row_bytes = (uint32_t)row;
+    at.block_bytes = xpu_tiling_align((uint32_t)ring);
+    at.y = at.ring + (uint32_t)blocks * at.block_bytes;
+    at.y_bytes = xpu_tiling_align((uint32_t)y);
+    at.w = at.y + 3 * at.y_bytes;
+    at.bias = at.w + xpu_tiling_align(taps * channels);
+    at.factors = at.bias + xpu_tiling_align(4 * channels);
+    at.params = at.factors + xpu_tiling_align(4 * channels);
+    at.total = at.ring - sm + blocks * (ring + 63) + 3 * (y + 63) + (at.params - at.w) + XPU_TILING_PARAMS;
     return at;
 }
 

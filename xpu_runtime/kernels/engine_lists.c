@@ -77,8 +77,8 @@ xpu_ticket xpu_engine_lists(const struct xpu_engine_lists_args *args, uint32_t l
     begin_at(store, lists.store_base);
     begin_at(other, lists.other_base);
     xpu_expect(LOAD, (uint32_t)lists.loads);
-    xpu_expect(work, (uint32_t)lists.work);
-    const xpu_ticket before = xpu_engines_done, done = xpu_expect(store, (uint32_t)lists.stores);
+    const xpu_ticket before = xpu_engines_done, worked = xpu_expect(work, (uint32_t)lists.work),
+                     stored = xpu_expect(store, (uint32_t)lists.stores), done = lists.stores ? stored : worked;
     xpu_engines_done = done;
     if (lists.is_rung) return done;
     layer_now = layer;

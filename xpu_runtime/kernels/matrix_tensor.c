@@ -26,12 +26,6 @@ static struct ring rings[RINGS] = {{loads, LOADS, XPU_COUNTER_LOAD, XPU_ENGINE_D
                                    {tensors, TENSORS, XPU_COUNTER_TENSOR, XPU_ENGINE_TENSOR, 0, 0, 0},
                                    {stores, STORES, XPU_COUNTER_STORE, XPU_ENGINE_DMA1, 0, 0, 0}};
 
-/* Two or three tiles of results that take turns, and the tickets after which they may be overwritten. */
-struct results {
-    xpu_ticket free[3];
-    uint32_t at, bytes, now, count;
-};
-
 /* What the two kernels differ in; sizes are bytes of an element. */
 struct format {
     xpu_tiling_format sizes;
@@ -76,18 +70,24 @@ struct work {
     uint32_t scale, bias, params;
     uint32_t weights; /* of the image */
     uint32_t bank;
-    int first_tile, has_weights;         /* has_weights: all are loaded */
+    int first_tile;
+    uint32_t all_w, loaded_w;            /* bytes of all weights; where these stay, so many have been loaded */
     xpu_ticket loaded, computed, stored; /* of what was queued last */
     uint32_t load_x[XPU_DESC_WORDS], load_dense[XPU_DESC_WORDS], load_branch[XPU_DESC_WORDS], tensor[XPU_DESC_WORDS],
         store[XPU_DESC_WORDS];
 };
 
-static void turn_results(struct results *y) {
-    if (++y->now >= y->count) y->now = 0;
+static uint32_t results_at(const struct work *k) {
+    const struct xpu_row_ring *ring = xpu_recorded_ring();
+    if (!ring) return k->y.at + k->y.now * k->y.bytes;
+    return ring->at.ring + (uint32_t)k->at.column_tile * ring->at.block_bytes +
+           (uint32_t)(k->at.tile.oh % ring->rows) * ring->at.row_bytes;
 }
 
-static uint32_t results_at(const struct work *k) {
-    return k->y.at + k->y.now * k->y.bytes;
+/* When the result of a step may be written. */
+static xpu_ticket results_free(const struct work *k) {
+    const struct xpu_row_ring *ring = xpu_recorded_ring();
+    return ring ? ring->free(k->at.tile.oh, k->at.column_tile) : k->y.free[k->y.now];
 }
 
 /* ---- loads ---- */
@@ -187,21 +187,27 @@ static void begin_tile(struct work *k, const struct tile *t) {
 }
 
 /* All weights at once, where the layer before runs on the cores meanwhile; behind a layer on the tensor engine, whose
- * scratch is here, the first tile takes them block by block. */
+ * scratch is here, the first tile takes them as it needs them. */
 static void load_whole_weights(struct work *k, const xpu_tiling_shape *shape, xpu_ticket free) {
     const struct xpu_conv2d_i16_args *a = &k->args;
-    if (!(a->whole & XPU_TILE_WHOLE_W) || is_engines(k->after)) return;
-    load_dense(k, k->w.address[0], a->w, (uint32_t)xpu_tiling_weights(shape, k->columns, k->format.sizes), free);
-    k->has_weights = 1;
+    if (!(a->whole & XPU_TILE_WHOLE_W)) return;
+    k->all_w = (uint32_t)xpu_tiling_weights(shape, k->columns, k->format.sizes);
+    if (is_engines(k->after)) return;
+    load_dense(k, k->w.address[0], a->w, k->all_w, free);
+    k->loaded_w = k->all_w;
 }
 
 /* Address of the step's weights, which are loaded if they are not there. */
 static uint32_t weights_of(struct work *k, const struct chunk *c) {
     const struct xpu_conv2d_i16_args *a = &k->args;
     if (a->whole & XPU_TILE_WHOLE_W) {
-        uint32_t at = k->w.address[0] + c->w;
-        if (k->first_tile && !k->has_weights) load_dense(k, at, k->weights + c->w, c->w_bytes, k->w.free[0]);
-        return at;
+        const uint32_t at = k->w.address[0], from = k->loaded_w, end = c->w + c->w_bytes;
+        if (k->first_tile && end > from) { /* of lists as much again each time: few loads, and the first is short */
+            const uint32_t more = XPU_RECORDED ? min_u32(from, k->all_w - from) : 0;
+            k->loaded_w = from + more > end ? from + more : end;
+            load_dense(k, at + from, k->weights + from, k->loaded_w - from, k->w.free[0]);
+        }
+        return at + c->w;
     }
     uint32_t at = flip(&k->w);
     load_dense(k, at, k->weights + c->w, c->w_bytes, k->w.free[k->w.now]);
@@ -215,7 +221,7 @@ static void queue_tensor(struct work *k, const struct tile *t, const struct chun
     uint32_t bias = a->bias ? k->bias + 4 * (uint32_t)c->first_out : 0; /* the accumulators of bytes start from it */
     uint32_t *words = ring_next(&rings[TENSOR], k->tensor, &k->computed);
     if (c->last) turn_results(&k->y);
-    set_waits(words, k->loaded, c->last ? k->y.free[k->y.now] : no_ticket);
+    set_waits(words, k->loaded, c->last ? results_free(k) : no_ticket);
     uint32_t first_word = k->tensor[0];
     xpu_desc_tensor_set_bank(&first_word, k->bank);
     xpu_desc_tensor_set_accumulate(&first_word, !c->first);
@@ -258,7 +264,7 @@ static void run_step(struct work *k, const struct tile *t, const struct chunk *c
     queue_tensor(k, t, c, w);
     ring_the_bell(&rings[TENSOR]);
     k->x.free[k->x.now] = k->w.free[k->w.now] = k->branch.free[k->branch.now] = k->computed;
-    if (!c->last) return;
+    if (!c->last || xpu_recorded_ring()) return;
     queue_store(k, c);
     ring_the_bell(&rings[STORE]);
 }
@@ -423,8 +429,7 @@ static void set_up_buffers(struct work *k, xpu_ticket free) {
     if (at.total > (uint32_t)a->sm_bytes) xpu_abort(ABORT_SHARED_MEMORY);
     k->x = make_pair(a->sm, at.x, a->whole & XPU_TILE_ONE_X ? 0 : at.x_bytes, free);
     k->w = make_pair(a->sm, at.w, at.w_bytes, free);
-    k->y = (struct results){.free = {free, free, free}, .at = a->sm + at.y, .bytes = at.y_bytes};
-    k->y.count = k->y.now = a->whole & XPU_TILE_THREE_Y ? 3 : 2;
+    k->y = make_results(a->sm + at.y, at.y_bytes, a->whole & XPU_TILE_THREE_Y ? 3 : 2, free);
     k->branch = make_pair(a->sm, at.branch, at.branch_bytes, free);
     k->scale = scales ? a->sm + at.scale : a->w_scale;
     k->bias = scales ? a->sm + at.bias : a->bias;
@@ -454,8 +459,9 @@ static xpu_ticket run(const struct xpu_conv2d_i16_args *a, const struct format *
     k->weights = a->w;
     enter_tile(k, 0, 0, 0);
     enter_column_tile(k, 0);
-    const uint32_t base = xpu_expect(XPU_COUNTER_STORE, 0).value;
-    struct xpu_progress progress = {.counter = XPU_COUNTER_STORE, .base = base, .rows = (uint32_t)a->tile_h};
+    const uint32_t counter = xpu_recorded_ring() ? XPU_COUNTER_TENSOR : XPU_COUNTER_STORE;
+    const uint32_t base = xpu_expect(counter, 0).value;
+    struct xpu_progress progress = {.counter = counter, .base = base, .rows = (uint32_t)a->tile_h};
     progress.signals = (uint32_t)((a->out_w + a->tile_w - 1) / a->tile_w * k->column_tiles);
     if (a->tile_w >= a->out_w) progress.columns = (uint32_t)k->columns;
     progress.steps = (uint32_t)((a->out_h + a->tile_h - 1) / a->tile_h);
@@ -466,7 +472,7 @@ static xpu_ticket run(const struct xpu_conv2d_i16_args *a, const struct format *
     }
     xpu_continue_later(queue_step, layer, a->y, &progress);
     uint32_t images = a->w_image ? 1 : (uint32_t)a->batch;
-    xpu_engines_done = (xpu_ticket){XPU_COUNTER_STORE, base + progress.signals * progress.steps * images};
+    xpu_engines_done = (xpu_ticket){counter, base + progress.signals * progress.steps * images};
     return params_needed_until(&xpu_engine_parameters, xpu_engines_done);
 }
 

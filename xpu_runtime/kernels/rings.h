@@ -22,6 +22,12 @@ struct pair {
     uint32_t now;
 };
 
+/* Two or three tiles of results that take turns, and the tickets after which they may be overwritten. */
+struct results {
+    xpu_ticket free[3];
+    uint32_t at, bytes, now, count;
+};
+
 /* The word of a descriptor's field. */
 #define WORD_OF(kind, name, word, bit, width, hi, type, doc) WORD_##kind##_##name = word,
 enum { XPU_DESC_FIELDS(WORD_OF) };
@@ -106,6 +112,14 @@ static inline struct pair make_pair(uint32_t base, uint32_t offset, uint32_t byt
 static inline uint32_t flip(struct pair *p) {
     p->now ^= 1;
     return p->address[p->now];
+}
+
+static inline struct results make_results(uint32_t at, uint32_t bytes, uint32_t count, xpu_ticket free) {
+    return (struct results){.free = {free, free, free}, .at = at, .bytes = bytes, .now = count, .count = count};
+}
+
+static inline void turn_results(struct results *y) {
+    if (++y->now >= y->count) y->now = 0;
 }
 
 static inline void set_waits(uint32_t *words, xpu_ticket a, xpu_ticket b) {

@@ -11,7 +11,8 @@
  * what that has left, too: a step comes behind the steps of the product that make its input, and `follows` more, whose
  * loads would else wait behind its own for a result. Its result is stored a step later, so that results of the product
  * do not wait in their queue for the window engine. Stores of windows have their own counter: the product's ticket is
- * known before.
+ * known before. Where the product leaves its result in a ring of rows in SM (xpu_tiling_ring, on the host only),
+ * nothing of it is loaded: channels are what changes from step to step then, before rows.
  */
 #include "xpu_runtime/include/xpu_tiling.h"
 #include "xpu_runtime/kernels/rings.h"
@@ -58,6 +59,13 @@ static struct work {
     uint32_t dense[XPU_DESC_WORDS], input[XPU_DESC_WORDS], window[XPU_DESC_WORDS], store[XPU_DESC_WORDS];
 } work; /* of the layer that is queued; there is one at a time */
 
+/* The same, with a ring. */
+static struct {
+    struct results y;
+    uint32_t base;            /* what the window engine has signalled before */
+    xpu_ticket blocks_loaded; /* what the first step waits for, too */
+} in_ring;
+
 /* ---- copies ---- */
 
 static void set_box(uint32_t *words, int32_t rows, int32_t columns, int32_t bytes) {
@@ -103,14 +111,16 @@ static void load_input(struct work *k, const struct tile *t, xpu_ticket made) {
     load(k, k->input, k->x.address[k->x.now], a->x + k->image * element, made, k->x.free[k->x.now]);
 }
 
-static void queue_store(struct work *k, const struct cursor *at) {
+static void queue_store(struct work *k, const struct cursor *at, xpu_ticket also) {
     const struct xpu_window_i8_args *a = &k->args;
     uint32_t pixel = (uint32_t)((at->image * a->out_h + at->oh) * a->out_w + at->ow);
     uint32_t *words = ring_next(&rings[STORE], k->store, &k->stored);
-    set_waits(words, k->computed, no_ticket);
-    SET_ADDRESS(words, copy, src, k->y.address[k->y.now]);
+    set_waits(words, k->computed, also);
+    const int is_ring = xpu_recorded_ring() != 0;
+    struct results *y = &in_ring.y;
+    SET_ADDRESS(words, copy, src, is_ring ? y->at + y->now * y->bytes : k->y.address[k->y.now]);
     SET_ADDRESS(words, copy, dst, a->y + k->result * (pixel * (uint32_t)a->y_pixel + (uint32_t)at->channel));
-    k->y.free[k->y.now] = k->stored;
+    *(is_ring ? &y->free[y->now] : &k->y.free[k->y.now]) = k->stored;
     ring_the_bell(&rings[STORE]);
 }
 
@@ -148,9 +158,10 @@ static void set_tile(struct work *k, const struct tile *t) {
     xpu_desc_window_set_oh(k->window, (uint32_t)t->rows);
     xpu_desc_window_set_ow(k->window, (uint32_t)t->columns);
     xpu_desc_window_set_columns(k->window, (uint32_t)t->channels);
-    xpu_desc_window_set_w_row_stride(k->window, k->weight * (uint32_t)t->channels);
-    xpu_desc_window_set_x_pixel_stride(k->window, operand);
-    xpu_desc_window_set_x_row_stride(k->window, t->in_columns * operand);
+    const struct xpu_row_ring *ring = xpu_recorded_ring();
+    xpu_desc_window_set_w_row_stride(k->window, k->weight * (uint32_t)(ring ? k->args.in_c : t->channels));
+    xpu_desc_window_set_x_pixel_stride(k->window, ring ? ring->columns : operand);
+    xpu_desc_window_set_x_row_stride(k->window, ring ? (int32_t)ring->at.row_bytes : t->in_columns * operand);
     xpu_desc_window_set_y_pixel_stride(k->window, result);
     xpu_desc_window_set_y_row_stride(k->window, t->columns * result);
     k->tile = *t;
@@ -196,6 +207,11 @@ static struct tile tile_here(const struct work *k) {
 static int advance(struct work *k) {
     const struct xpu_window_i8_args *a = &k->args;
     struct cursor *at = &k->at;
+    if (xpu_recorded_ring()) { /* tiles are whole rows of one image */
+        at->channel += a->tile_c;
+        if (at->channel >= a->in_c) at->channel = 0, at->oh += a->tile_h;
+        return at->oh < a->out_h;
+    }
     at->ow += a->tile_w;
     if (at->ow >= a->out_w) at->ow = 0, at->oh += a->tile_h;
     if (at->oh >= a->out_h) at->oh = 0, at->image++;
@@ -221,7 +237,39 @@ static xpu_ticket queue_product(struct work *k, const struct tile *t, int is_las
     while (k->product && (is_last || (int32_t)(ahead - xpu_expect(made.counter, 0).value) > 0)) {
         if (!k->product()) k->product = 0;
     }
-    return is_last ? k->after : made;
+    return is_last && !xpu_recorded_ring() ? k->after : made;
+}
+
+/* ---- rows in SM, on the host ---- */
+
+/* The last step that reads a row is done with it, in the ring of a block of channels. */
+static xpu_ticket rows_free(int32_t row, int32_t block) {
+    const struct work *k = &work;
+    const struct xpu_window_i8_args *a = &k->args;
+    const int32_t last =
+        row - xpu_recorded_ring()->rows + (int32_t)k->progress.rows - 1; /* of those that stood there */
+    const int32_t steps = (a->out_h + a->tile_h - 1) / a->tile_h, blocks = (a->in_c + a->tile_c - 1) / a->tile_c;
+    if (last < 0 || last + a->pad_top < 0) return no_ticket;
+    const int32_t step = min_i32((last + a->pad_top) / (a->tile_h * a->stride_h), steps - 1);
+    return (xpu_ticket){XPU_COUNTER_WINDOW, in_ring.base + (uint32_t)(step * blocks + block + 1)};
+}
+
+static void queue_window_of_ring(struct work *k, const struct tile *t, xpu_ticket made) {
+    const struct xpu_window_i8_args *a = &k->args;
+    const struct xpu_row_ring *ring = xpu_recorded_ring();
+    const uint32_t channel = (uint32_t)k->at.channel, block = (uint32_t)(k->at.channel / a->tile_c);
+    uint32_t *words = ring_next(&rings[WINDOW], k->window, &k->computed);
+    struct results *y = &in_ring.y;
+    turn_results(y);
+    set_waits(words, made, in_ring.blocks_loaded.counter == XPU_NO_COUNTER ? y->free[y->now] : in_ring.blocks_loaded);
+    in_ring.blocks_loaded = no_ticket;
+    SET_ADDRESS(words, window, x, ring->at.ring + block * ring->at.block_bytes);
+    xpu_desc_window_set_x_ring_rows(words, (uint32_t)ring->rows);
+    xpu_desc_window_set_x_ring_first(words, (uint32_t)(t->ih % ring->rows));
+    SET_ADDRESS(words, window, y, y->at + y->now * y->bytes);
+    SET_ADDRESS(words, window, w, ring->at.w + channel);
+    SET_ADDRESS(words, window, start, a->bias ? ring->at.bias + 4 * channel : 0);
+    SET_ADDRESS(words, window, scale, a->factors ? ring->at.factors + 4 * channel : 0);
 }
 
 /* On the host: of lists they stand in GM, and from SM they come at once. */
@@ -258,9 +306,21 @@ static void begin(struct work *k) {
     k->has_begun = 1;
 }
 
+/* What belongs to all channels, behind the first loads of the product: so the scratch is free. */
+static void begin_ring(struct work *k) {
+    if (!k->product()) k->product = 0;
+    begin(k);
+    load_block(k, k->args.in_c);
+    in_ring.blocks_loaded = k->loaded;
+}
+
 static void queue_tile(struct work *k, const struct tile *t, xpu_ticket made) {
     if (!k->has_begun) begin(k);
     if (!is_set(&k->tile, t)) set_tile(k, t);
+    if (xpu_recorded_ring()) {
+        queue_window_of_ring(k, t, made);
+        return;
+    }
     if (k->at.image == 0 && k->at.oh == 0 && k->at.ow == 0) load_block(k, t->channels); /* with the input, LOADS */
     load_input(k, t, made);
     ring_the_bell(&rings[LOAD]);
@@ -275,12 +335,14 @@ static int queue_step(void) {
     const struct cursor at = k->at;
     const int is_last = !advance(k);
     k->at = at;
+    if (xpu_recorded_ring() && !k->has_begun) begin_ring(k);
     const xpu_ticket made = queue_product(k, &t, is_last);
-    if (k->has_unstored) queue_store(k, &k->unstored);
+    if (k->has_unstored) queue_store(k, &k->unstored, no_ticket);
     queue_tile(k, &t, made);
-    k->has_unstored = k->follows && !is_last;
+    k->has_unstored = k->follows && !is_last && !xpu_recorded_ring();
     k->unstored = at;
-    if (!k->has_unstored) queue_store(k, &at);
+    /* rows of the product that no window reads are done, too, when the layer is: then the scratch is free */
+    if (!k->has_unstored) queue_store(k, &at, is_last && xpu_recorded_ring() ? k->after : no_ticket);
     return advance(k);
 }
 
@@ -336,18 +398,7 @@ static void make_templates(struct work *k, const struct wide *w, uint32_t layer)
     xpu_desc_window_pack(k->window, &window);
 }
 
-/* `wide`: of a layer over float32, else NULL. */
-static xpu_ticket run(const struct xpu_window_i8_args *args, const struct wide *wide, const xpu_post_params *params,
-                      uint32_t layer, xpu_ticket after) {
-    struct work *k = &work;
-    struct xpu_progress progress = {.counter = XPU_NO_COUNTER};
-    int (*product)(void) = args->follows ? xpu_take_over(layer - 1, args->x, &progress) : 0;
-    if (!product) xpu_finish_queueing();
-    *k = (struct work){.args = *args, .after = after, .product = product, .progress = progress};
-    k->is_wide = wide != 0;
-    k->image = k->result = wide ? 4 : 1;
-    k->operand = wide ? 2 : 1;
-    k->weight = wide && !wide->w_int8 ? 2 : 1;
+static void set_up_buffers(struct work *k) {
     const struct xpu_window_i8_args *a = &k->args;
     const xpu_tiling_shape shape = {.in_h = a->in_h,
                                     .in_w = a->in_w,
@@ -363,14 +414,45 @@ static xpu_ticket run(const struct xpu_window_i8_args *args, const struct wide *
     k->places =
         xpu_tiling_window_buffers_of(&shape, &task, a->w != 0, (xpu_tiling_format){k->operand, k->weight, k->result});
     if (k->places.total > (uint64_t)a->sm_bytes) xpu_abort(ABORT_SHARED_MEMORY);
+    k->x = make_pair(a->sm, 0, k->places.x_bytes, k->free);
+    k->y = make_pair(a->sm, k->places.y, k->places.y_bytes, k->free);
+    k->w = make_pair(a->sm, k->places.w, k->places.w_bytes, k->free);
+}
+
+/* The same, of xpu_tiling_ring_layout: what is loaded stands behind loads of the product that wait. */
+static void set_up_ring(struct work *k) {
+    struct xpu_row_ring *ring = xpu_recorded_ring();
+    k->places.bias = ring->at.bias - ring->at.w;
+    k->places.factors = ring->at.factors - ring->at.w;
+    k->places.params = ring->at.params - k->args.sm;
+    k->free = no_ticket;
+    in_ring.y = make_results(ring->at.y, ring->at.y_bytes, 3, no_ticket);
+    in_ring.base = xpu_expect(XPU_COUNTER_WINDOW, 0).value;
+    k->w = make_pair(ring->at.w, 0, 0, no_ticket);
+    ring->free = rows_free;
+}
+
+/* `wide`: of a layer over float32, else NULL. */
+static xpu_ticket run(const struct xpu_window_i8_args *args, const struct wide *wide, const xpu_post_params *params,
+                      uint32_t layer, xpu_ticket after) {
+    struct work *k = &work;
+    struct xpu_progress progress = {.counter = XPU_NO_COUNTER};
+    int (*product)(void) = args->follows ? xpu_take_over(layer - 1, args->x, &progress) : 0;
+    if (!product) xpu_finish_queueing();
+    *k = (struct work){.args = *args, .after = after, .product = product, .progress = progress};
+    k->is_wide = wide != 0;
+    k->image = k->result = wide ? 4 : 1;
+    k->operand = wide ? 2 : 1;
+    k->weight = wide && !wide->w_int8 ? 2 : 1;
+    const struct xpu_window_i8_args *a = &k->args;
     k->follows = product ? a->follows : 0;
     /* of the layer whose scratch was here; of a product that is followed it is elsewhere, and that began behind others
      */
-    const xpu_ticket free = product ? (xpu_ticket){progress.counter, progress.base + 1} : xpu_engines_done;
-    k->free = free;
-    k->x = make_pair(a->sm, 0, k->places.x_bytes, free);
-    k->y = make_pair(a->sm, k->places.y, k->places.y_bytes, free);
-    k->w = make_pair(a->sm, k->places.w, k->places.w_bytes, free);
+    k->free = product ? (xpu_ticket){progress.counter, progress.base + 1} : xpu_engines_done;
+    if (product && xpu_recorded_ring())
+        set_up_ring(k);
+    else
+        set_up_buffers(k);
     k->params = place_params(&xpu_engine_parameters, params);
     make_templates(k, wide ? wide : &(struct wide){0}, layer);
     const uint32_t tiles =

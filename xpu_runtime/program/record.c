@@ -7,6 +7,7 @@
 #include "xpu_runtime/include/xpu_device.h"
 
 enum { LAYERS = 2, LAYER_TAGS = 0xffff, PARAMS_BYTES = 4 * XPU_POST_WORDS, MOST = 1 << 24 };
+enum { MOST_FIELD = 0xffff, MOST_STRIDE = 0xff }; /* of descriptors */
 
 typedef struct {
     uint32_t words[XPU_DESC_WORDS];
@@ -23,6 +24,7 @@ typedef struct {
     int (*taken)(void); /* of the layer before, by the one that follows it */
     uint32_t layer, y[LAYERS];
     struct xpu_progress progress[LAYERS];
+    struct xpu_row_ring *ring; /* between the two layers; NULL: there is none */
     const char *problem;
 } record;
 
@@ -94,6 +96,10 @@ void xpu_continue_later(int (*step)(void), uint32_t layer, uint32_t y, const str
 
 void xpu_record_bell(uint32_t engine) {
     if (engine == XPU_ENGINE_DMA0 && !now.step && now.call == 0) now.early = now.places; /* all of these are loads */
+}
+
+struct xpu_row_ring *xpu_recorded_ring(void) {
+    return now.ring;
 }
 
 /* ---- the kernels ---- */
@@ -194,12 +200,13 @@ static void take_args(const record *r, const xpu_recorded_call *call, uint32_t i
         .work_base = (int32_t)before->signals[is_window(call) ? XPU_COUNTER_WINDOW : XPU_COUNTER_TENSOR],
         .store_base = (int32_t)before->signals[is_window(call) ? XPU_COUNTER_WINDOW_STORE : XPU_COUNTER_STORE],
         .other_base = (int32_t)before->signals[is_window(call) ? XPU_COUNTER_STORE : XPU_COUNTER_WINDOW_STORE],
-        .y = progress->counter == XPU_NO_COUNTER ? 0 : r->y[index],
+        .y = progress->counter == XPU_COUNTER_STORE ? r->y[index] : 0,
         .rows = (int32_t)progress->rows,
         .signals = (int32_t)progress->signals,
         .steps = (int32_t)progress->steps,
     };
     recorded->places = 1 + (uint32_t)(recorded->args.loads + recorded->args.work + recorded->args.stores);
+    recorded->args.places = (int32_t)recorded->places;
     recorded->words = NULL;
 }
 
@@ -227,11 +234,56 @@ static void take_lists(const record *r, uint32_t count, xpu_arena *arena, xpu_re
     recorded->words = items->words;
 }
 
-int xpu_is_recorded_with(const xpu_recorded_call *call, const xpu_recorded_call *before) {
+static int32_t ring_rows_of(const xpu_recorded_call *call) {
+    struct xpu_window_i8_args args = {0};
+    if (is_window(call)) memcpy(&args, call->words, sizeof args);
+    return args.ring_rows;
+}
+
+int xpu_is_recorded_with(const xpu_recorded_call *call, const xpu_recorded_call *before, int dumps) {
     struct xpu_window_i8_args args;
     if (strcmp(call->kernel, "window_i8") != 0 || is_window(before) || call->layer != before->layer + 1) return 0;
     memcpy(&args, call->words, sizeof args);
-    return args.follows != 0;
+    return args.follows != 0 || (args.ring_rows != 0 && !dumps && strcmp(before->kernel, "conv2d_i8") == 0);
+}
+
+#define SHAPE(a)                                                                                                       \
+    {a.in_h,     a.in_w,     a.in_c,     a.out_h,      a.out_w,      a.out_c, a.kernel_h,                              \
+     a.kernel_w, a.stride_h, a.stride_w, a.dilation_h, a.dilation_w, a.groups}
+
+/* Whether the windows' input is the product's result, and the ring is one of xpu_tiling_ring. */
+static int can_meet(const struct xpu_conv2d_i8_args *p, const struct xpu_window_i8_args *w) {
+    if (!can_conv2d_i8(p) || !can_window_i8(w) || p->batch != 1 || w->batch != 1 || p->groups != 1 || p->branch)
+        return 0;
+    if (w->x != p->y || w->in_h != p->out_h || w->in_w != p->out_w || w->in_c != p->out_c || w->whole) return 0;
+    if (!is_size(w->ring_rows) || !is_size(w->made_rows) || w->ring_rows % w->made_rows != 0) return 0;
+    return w->step_rows >= 1 && w->step_rows <= MOST_FIELD && w->stride_h <= MOST_STRIDE;
+}
+
+/* A product and the windows over its result, with tiles that meet in SM. */
+static void run_ring(const xpu_recorded_call *calls, xpu_ticket after, struct xpu_row_ring *ring) {
+    struct xpu_conv2d_i8_args p;
+    struct xpu_window_i8_args w;
+    memcpy(&p, calls[0].words, sizeof p);
+    memcpy(&w, calls[1].words, sizeof w);
+    if (!can_meet(&p, &w)) {
+        now.problem = "its ring is none of rows of its input";
+        return;
+    }
+    const xpu_tiling_ring rows = {w.ring_rows, w.made_rows, w.step_rows, w.ring_whole_w};
+    const xpu_tiling_shape product = SHAPE(p), windows = SHAPE(w);
+    *ring = (struct xpu_row_ring){.rows = w.ring_rows, .columns = (int32_t)now.columns};
+    ring->at = xpu_tiling_ring_layout(&product, &windows, &rows, ring->columns, p.sm, XPU_TILING_I8);
+    now.ring = ring;
+    p.whole = xpu_tiling_ring_whole(&rows, p.out_h);
+    p.tile_h = rows.made_rows, p.tile_w = p.out_w, p.tile_c = p.in_c, p.sm_bytes = MOST;
+    w.tile_h = rows.step_rows, w.tile_w = w.out_w, w.tile_c = ring->columns;
+    w.follows = xpu_tiling_column_tiles(p.out_c, ring->columns);
+    now.call = 0;
+    xpu_conv2d_i8(&p, calls[0].layer, after);
+    now.call = 1;
+    xpu_window_i8(&w, calls[1].layer, xpu_engines_done);
+    xpu_finish_queueing();
 }
 
 /* The kernels of all layers, and what they have not queued when they return. */
@@ -258,7 +310,12 @@ const char *xpu_record_layers(const xpu_recorded_call *calls, uint32_t count, ui
     pthread_mutex_lock(&lock);
     now = r;
     xpu_engines_done = recording->done_counter ? before : first;
-    run_kernels(calls, count, follows ? before : none);
+    struct xpu_row_ring ring;
+    if (count > 1 && ring_rows_of(&calls[1]))
+        run_ring(calls, follows ? before : none, &ring);
+    else
+        run_kernels(calls, count, follows ? before : none);
+    now.ring = NULL;
     r = now;
     const xpu_ticket done = xpu_engines_done;
     pthread_mutex_unlock(&lock);

@@ -47,8 +47,9 @@ typedef struct {
 
 /* Words of the arguments of a kernel that can be recorded; 0: it cannot. */
 uint32_t xpu_recorded_words(const char *kernel);
-/* Whether a call is recorded together with that of the layer before. */
-int xpu_is_recorded_with(const xpu_recorded_call *call, const xpu_recorded_call *before);
+/* Whether a call is recorded together with that of the layer before; dumps: that one's result is wanted, which may else
+ * stay in SM. */
+int xpu_is_recorded_with(const xpu_recorded_call *call, const xpu_recorded_call *before, int dumps);
 
 /* Records one layer, or two of which one follows the other: `address` is where their lists will lie, `columns` the
  * width of the array. NULL, or why there are no lists: arguments that no compiler makes, or more than `most` places;

@@ -1,0 +1,18 @@
+/* Products and the windows over their results that meet in SM. */
+#ifndef XPU_CODEGEN_CHOOSE_RINGS_H
+#define XPU_CODEGEN_CHOOSE_RINGS_H
+
+#include "xpu_codegen/choose/tiles.h"
+
+typedef struct {
+    xpu_tiling_ring ring;
+    int64_t sm_bytes; /* of both layers */
+    double cycles;    /* of both, by a model of the engines */
+} xpu_row_pipeline;
+
+/* The fastest ring between a product of bytes, whose weights are packed in chunks of tile_c channels, and depthwise
+ * windows over its result; or why there is none. */
+const char *xpu_choose_ring(xpu_codegen *cg, const xpu_conv_shape *product, int32_t tile_c,
+                            const xpu_conv_shape *windows, xpu_row_pipeline *best);
+
+#endif
