@@ -179,6 +179,12 @@ static void shapes(void) {
     bench_close(&b);
 }
 
+/* 1 to n. */
+static int64_t up_to(uint32_t *state, uint32_t n) {
+    *state = *state * 1664525u + 1013904223u;
+    return 1 + (int64_t)((*state >> 16) % n);
+}
+
 /* Sizes around edges of tiles, by chance. XPU_RANDOM_SEED=N tries one. */
 static void by_chance(void) {
     enum { SEEDS = 12 };
@@ -189,13 +195,12 @@ static void by_chance(void) {
         xpu_arena *arena = xpu_arena_new(&b.mem, "test");
         uint32_t state = only ? (uint32_t)atoi(only) : seed;
         const int narrow = (int)state & 1;
-#define UP_TO(n) (1 + (int64_t)(((state = state * 1664525u + 1013904223u) >> 16) % (n)))
-        for (int i = 0; i < 3; i++) (void)UP_TO(2);
-        window v = {.batch = UP_TO(2), .channels = 1 + UP_TO(90), .height = 6 + UP_TO(24), .width = 6 + UP_TO(24)};
-        for (int i = 0; i < 2; i++) v.kernel[i] = UP_TO(5);
-        v.stride = UP_TO(3), v.dilation = UP_TO(2);
-        for (int i = 0; i < 4; i++) v.pads[i] = 3 + UP_TO(2);
-#undef UP_TO
+        for (int i = 0; i < 3; i++) up_to(&state, 2);
+        window v = {.batch = up_to(&state, 2)};
+        v.channels = 1 + up_to(&state, 90), v.height = 6 + up_to(&state, 24), v.width = 6 + up_to(&state, 24);
+        for (int i = 0; i < 2; i++) v.kernel[i] = up_to(&state, 5);
+        v.stride = up_to(&state, 3), v.dilation = up_to(&state, 2);
+        for (int i = 0; i < 4; i++) v.pads[i] = 3 + up_to(&state, 2);
         run_everywhere(&v, narrow, arena, &b.diags);
         if (CU_get_number_of_failures() || only) printf("seed %u; ", only ? (unsigned)atoi(only) : seed);
         xpu_arena_free(arena);

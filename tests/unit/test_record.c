@@ -191,7 +191,8 @@ static void in_a_ring(void) {
         const uint32_t *words = place(&r[0], work + tile);
         CU_ASSERT_EQUAL(xpu_desc_tensor_get_y(words), y + (uint32_t)(tile % 2) * 2 * 8 * 32);
         CU_ASSERT_EQUAL(xpu_desc_nop_get_wait1(words), tile < 2 ? XPU_NO_COUNTER : WINDOW);
-        if (tile >= 2) CU_ASSERT_EQUAL(xpu_desc_nop_get_wait1_value(words), 2 * tile - 1); /* step 2 tile - 2 */
+        if (tile >= 2)
+            CU_ASSERT_EQUAL(xpu_desc_nop_get_wait1_value(words), 2 * (uint32_t)tile - 1); /* step 2 tile - 2 */
     }
     for (int32_t step = 0; step < 8; step++) {
         const uint32_t *words = place(&r[0], work + 4 + step);
