@@ -77,6 +77,16 @@ static void add_parameters(const xpu_paddle_importer *importer) {
 
 /* ---- inputs ---- */
 
+static xpu_input_reader input_reader(const xpu_paddle_importer *importer) {
+    return (xpu_input_reader){.scratch = importer->scratch,
+                              .options = importer->options,
+                              .graph = importer->graph,
+                              .diags = importer->diags,
+                              .file = importer->program->file,
+                              .rule = "paddle-input",
+                              .hint = "save the program again"};
+}
+
 static const char *port_name(const xpu_paddle_importer *importer, const xpu_paddle_port *port) {
     return port->name[0] ? port->name : importer->program->vars.items[port->var].name;
 }
@@ -104,13 +114,7 @@ static void add_inputs(const xpu_paddle_importer *importer) {
         fail(importer, "paddle-input", where, "the input is defined twice", "two operators feed it",
              "save the program again");
     }
-    xpu_input_reader reader = {.scratch = importer->scratch,
-                               .options = importer->options,
-                               .graph = importer->graph,
-                               .diags = importer->diags,
-                               .file = importer->program->file,
-                               .rule = "paddle-input",
-                               .hint = "save the program again"};
+    const xpu_input_reader reader = input_reader(importer);
     xpu_take_given_bounds(&reader);
     xpu_add_inputs(&reader, inputs, count);
     for (uint32_t i = 0; i < count; i++) bind(importer, ports[i].var, inputs[i].value);
@@ -219,7 +223,7 @@ static void import_program(xpu_paddle_importer *importer) {
     }
     add_outputs(importer);
     if (importer->diags->errors == errors) {
-        xpu_input_reader reader = {.scratch = importer->scratch, .graph = importer->graph, .diags = importer->diags};
+        const xpu_input_reader reader = input_reader(importer);
         xpu_check_given_bounds(&reader);
     }
     if (importer->diags->errors == errors) xpu_paddle_fold_quantised(importer->graph, importer->diags);

@@ -331,7 +331,7 @@ static xpu_status plan_with_failure(unsigned long at, unsigned long *made) {
     xpu_diags_init(&diags);
     xpu_alloc_fail_at(at);
     volatile xpu_status status = XPU_EIO;
-    if (!setjmp(mem.out_of_memory)) {
+    if (setjmp(mem.out_of_memory) == 0) {
         xpu_arena *arena = xpu_arena_new(&mem, "test");
         status = xpu_memplan_make_moves(arena, &problem, NULL, &moves, &diags);
         if (status == XPU_OK) status = xpu_memplan_check_moves(arena, &problem, moves, &diags);

@@ -102,11 +102,19 @@ static double start_of(const xpu_codegen *cg, uint32_t layer) {
     return cg->program.layers.items[layer].lists ? xpu_cost.start_listed : xpu_cost.start_tensor;
 }
 
+/* Of a product, as it is expected; tile->cycles is what it was chosen by. */
+static double tile_cycles(const xpu_codegen *cg, const xpu_tile *tile) {
+    const xpu_layer_model *m = &tile->model;
+    const double rate = cg->chip.gm_rate < LINE_BYTES ? cg->chip.gm_rate : LINE_BYTES;
+    const double load = m->load + tile->gm_bytes / rate, most = m->compute > load ? m->compute : load;
+    return m->tail + (most > m->store ? most : m->store);
+}
+
 double xpu_layer_cycles(xpu_codegen *cg, uint32_t layer) {
     const xpu_program_layer *l = &cg->program.layers.items[layer];
     const xpu_tiles *tiles = cg->layers.items[layer].tiles;
     if (cg->layers.items[layer].ring_cycles > 0) return start_of(cg, layer) + cg->layers.items[layer].ring_cycles;
-    if (tiles) return start_of(cg, layer) + tiles->items[tiles->sizes.count - 1].cycles;
+    if (tiles) return start_of(cg, layer) + tile_cycles(cg, &tiles->items[tiles->sizes.count - 1]);
     if (l->unit == XPU_UNIT_HOST || !l->node.id) return 0;
     return start_of(cg, layer) + work_of(cg, layer);
 }
