@@ -8,6 +8,8 @@ RTL_CXX    := -std=c++17 -O2 -g -Wall -Wextra -I. -isystem $(VERILATOR_ROOT)/inc
 # Its reordering of statements took most of its time and made nothing faster (docs/rtl.md)
 RTL_FLAGS  := -Wall -O3 -fno-reorder --x-assign fast --x-initial fast -Isim/rtl sim/rtl/waivers.vlt
 RTL_OPT    := OPT_FAST="-O3 -march=native"
+# Assertions of xpu_checks.svh
+RTL_CHECKS := --assert -DXPU_CHECKS
 RTL_RUN    := verilated.o verilated_threads.o
 
 .PHONY: rtl test-rtl lint-rtl
@@ -27,7 +29,7 @@ $(CORE_LIB): $(wildcard sim/rtl/xpu_core*) sim/rtl/xpu_vector_decode.svh sim/rtl
 	$(call say,VERILATE,xpu_core)
 	$(Q)$(VERILATOR) --cc --prefix Vxpu_core $(RTL_FLAGS) --Mdir $(CORE_RTL) --top-module xpu_core \
 	    -GLM_BYTES=65536 -GICACHE_BYTES=4096 $(RTL_PKG) sim/rtl/xpu_core.sv
-	$(Q)$(MAKE) -s -C $(CORE_RTL) -f Vxpu_core.mk $(RTL_OPT) Vxpu_core__ALL.a $(RTL_RUN) >/dev/null
+	$(Q)MAKEFLAGS= $(MAKE) -s -C $(CORE_RTL) -f Vxpu_core.mk $(RTL_OPT) Vxpu_core__ALL.a $(RTL_RUN) >/dev/null
 $(BUILD)/obj/tests/rtl/core/%.o: tests/rtl/core/%.cpp $(CORE_LIB)
 	@mkdir -p $(@D)
 	$(call say,CXX,$<)
@@ -58,7 +60,7 @@ LINT_SV    := $(RTL_SV) $(wildcard tests/rtl/*/*.sv)
 LINT_SLOW  := $(patsubst %,sim/rtl/xpu_%.sv,tensor window vector fabric core queues)
 LINT_FILES := $(patsubst %.sv,$(LINT)/%.file,$(LINT_SLOW) $(filter-out $(LINT_SLOW),$(LINT_SV)))
 LINT_CHIPS := $(patsubst configs/chip/%.json,$(LINT)/%.chip,$(wildcard configs/chip/*.json))
-LINT_RTL   := $(VERILATOR) --lint-only $(RTL_FLAGS) $(RTL_PKG)
+LINT_RTL   := $(VERILATOR) --lint-only $(RTL_FLAGS) $(RTL_CHECKS) $(RTL_PKG)
 $(LINT)/%.file: %.sv $(RTL_PKG) $(RTL_SV) $(RTL_INC) sim/rtl/waivers.vlt
 	@mkdir -p $(@D)
 	$(call say,LINT,$<)

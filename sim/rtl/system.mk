@@ -12,7 +12,8 @@ $(PARAMS): $(BUILD)/obj/sim/harness/params.o $(LIBALL)
 	$(call say,LINK,$@)
 	$(Q)$(CC) -o $@ $^ $(LDFLAGS) $(LDLIBS)
 
-# One chip: $(1) its name, $(2) what names its description, $(3) --trace-fst where it writes waveforms. Its folder holds
+# One chip: $(1) its name, $(2) what names its description, $(3) --trace-fst where it writes waveforms. Assertions are on in
+# those that only tests have. Its folder holds
 # what it is built with, the Verilated C++, and the objects.
 define system_chip
 # chip.mk gets a new time only when it says something new: what is Verilated does not depend on the host's sources
@@ -27,7 +28,8 @@ $(BUILD)/rtl/$(1)/Vxpu_chip__ALL.a: $(BUILD)/rtl/$(1)/chip.mk $(SYSTEM_DEPS)
 	$(call say,VERILATE,$(1))
 	$(Q)$(VERILATOR) --cc --prefix Vxpu_chip $(RTL_FLAGS) --Mdir $$(@D) --top-module xpu_chip $(SYSTEM_SPLIT) \
 	    $$$$(sed -n 's/^GENERICS := //p' $$<) -CFLAGS '-fPIC -fvisibility=hidden -fno-gnu-unique' \
-	    $(wildcard sim/rtl/*.vlt) sim/harness/chip.vlt $(RTL_PKG) sim/rtl/xpu_chip.sv $(3)
+	    $(wildcard sim/rtl/*.vlt) sim/harness/chip.vlt $(RTL_PKG) sim/rtl/xpu_chip.sv $(3) \
+	    $(if $(filter tests/% $(BUILD)/rtl/random-%,$(2)),$(RTL_CHECKS))
 	$(Q)sed -E -i -f sim/harness/aligned.sed $$(@D)/Vxpu_chip_*.h
 	$(Q)sim/harness/memories $$(@D) >$$(@D)/memories.h
 	$(Q)MAKEFLAGS= $(MAKE) -s -j$(SYSTEM_JOBS) -C $$(@D) -f Vxpu_chip.mk $(RTL_OPT) Vxpu_chip__ALL.a verilated.o verilated_threads.o >/dev/null

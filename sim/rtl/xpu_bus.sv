@@ -9,6 +9,7 @@
 //   An address that nothing answers, or that this port may not use, is answered with bus_error and cause 0 (bad
 //   address) in bus_rdata[3:0]; a register's fault with its cause. Data requests with an empty mask only ask whether
 //   there is memory. With `perturb`, grants are delayed at random.
+`include "xpu_checks.svh"
 module xpu_bus #(
   parameter int unsigned CORES = 1,
   parameter int unsigned LM_BYTES = 16384,
@@ -200,4 +201,18 @@ module xpu_bus #(
       end
     end
   end
+
+  for (genvar n = 0; n < CORES; n = n + 1) begin : checks
+    `CHECK_HELD(bus, bus_valid[n], bus_ready[n],
+                {bus_write[n], bus_address[32*n+:32], bus_mask[64*n+:64], {512{bus_write[n]}} & bus_wdata[512*n+:512]})
+    `CHECK_HELD(fetch, fetch_valid[n], fetch_ready[n], fetch_address[32*n+:32])
+    `CHECK_ANSWERS(bus, bus_valid[n] && bus_ready[n], bus_done[n], 1)
+    `CHECK_ANSWERS(fetch, fetch_valid[n] && fetch_ready[n], fetch_done[n], 256)
+  end
+  `CHECK_HELD(mem, mem_valid != 0, mem_taken,
+              {mem_valid, req_write, req_fetch, req_address, req_mask, {512{req_write}} & req_wdata, req_tag})
+  `CHECK_HELD(mem_rsp, mem_rsp_valid, mem_rsp_ready, {mem_rsp_tag, mem_rsp_rdata})
+  `CHECK_HELD(reg_rsp, reg_rsp_valid, reg_rsp_ready, {reg_rsp_core, reg_rsp_rdata, reg_rsp_error})
+  `CHECK($onehot0({mem_valid, reg_valid, none_q}), "a request has more than one target")
+  `CHECK($onehot0({bus_done, fetch_done}), "an answer is for more than one core")
 endmodule

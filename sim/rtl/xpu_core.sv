@@ -22,6 +22,7 @@
 `else
 `define STORE(element, value) element = value
 `endif
+`include "xpu_checks.svh"
 module xpu_core #(
   parameter int unsigned LM_BYTES = 65536,
   parameter int unsigned ICACHE_BYTES = 16384,
@@ -1104,5 +1105,12 @@ module xpu_core #(
       end
     end
   end
+
+  `CHECK_HELD(bus, bus_valid, bus_ready, {bus_write, bus_address, bus_mask, {512{bus_write}} & bus_wdata})
+  `CHECK_HELD(fetch, fetch_valid, fetch_ready, fetch_address)
+  `CHECK_HELD(lmx, lmx_valid, lmx_ready, {lmx_write, lmx_address, lmx_mask, {512{lmx_write}} & lmx_wdata})
+  `CHECK_ANSWERS(lmx, lmx_valid && lmx_ready, lmx_done, 2)
+  `CHECK_ANSWERS(bus, bus_valid && bus_ready, bus_done, 1)
+  `CHECK_ANSWERS(fetch, fetch_valid && fetch_ready, fetch_done, 256)
 endmodule
 `undef STORE

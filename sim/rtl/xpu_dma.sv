@@ -22,6 +22,7 @@
 // answers come in the order of the requests, and there is room for each. Faults are sticky and come when all
 // descriptors before are done; the engine takes nothing more. No timer: next_event is never.
 `include "xpu_lanes.svh"
+`include "xpu_checks.svh"
 module xpu_dma #(
   parameter int unsigned CORES = 1,
   parameter int unsigned LM_BYTES = 16384,
@@ -764,4 +765,14 @@ module xpu_dma #(
                w_address_i[31] ? xpu_chip_pkg::LOST_GM_LATENCY : xpu_chip_pkg::LOST_BANK;
     end
   end
+
+  `CHECK_HELD(desc, desc_valid, desc_ready, desc)
+  `CHECK_HELD(r, r_valid, r_ready, {r_address, r_mask})
+  `CHECK_HELD(w, w_valid, w_ready, {w_address, w_mask, w_wdata})
+  `CHECK_ANSWERS(desc, desc_valid && desc_ready, desc_done, 8)
+  `CHECK_ANSWERS(r, r_valid && r_ready, r_done, READS)
+  `CHECK_ANSWERS(w, w_valid && w_ready, w_done, 4096)
+  `CHECK(ri_level <= 9'd256 && ro_level <= 9'd256, "a ring of bytes is overfull")
+  `CHECK(32'(k_count) <= READS && 32'(l_count) <= READS && 32'(x_count) <= PIECES && v_used <= 2'd2 && v_full <= v_used,
+         "a ring is overfull")
 endmodule

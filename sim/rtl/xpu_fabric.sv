@@ -17,6 +17,7 @@
 //   The memories stand here, in one clocked block, and lines go from them to the masters' registers directly: a line is
 //   copied once. Simulation pays for active ports only.
 `include "xpu_lanes.svh"
+`include "xpu_checks.svh"
 module xpu_fabric #(
   parameter int unsigned CORES = 1,
   parameter int unsigned LM_BYTES = 16384,
@@ -577,4 +578,11 @@ module xpu_fabric #(
   end
 `undef TAKE
 `undef ANSWER
+
+  `CHECK_HELD(b, b_valid != 0, b_taken, {b_valid, b_write, b_fetch, b_address, b_mask, {512{b_write}} & b_wdata, b_tag})
+  `CHECK_HELD(b_rsp, b_rsp_valid, b_rsp_ready, {b_rsp_tag, b_rsp_rdata})
+  `CHECK_HELD(gm, gm_valid, gm_ready, {gm_write, gm_fetch, gm_address, gm_mask, gm_tag})
+  `CHECK_HELD(gm_rsp, gm_rsp_valid, gm_rsp_ready, {gm_rsp_write, gm_rsp_address, gm_rsp_mask, gm_rsp_tag})
+  `CHECK($onehot0(lmx_valid), "a line of more than one LM")
+  `CHECK($onehot0(b_valid), "a request has more than one target")
 endmodule

@@ -2,6 +2,7 @@
 //   Requests are 64-byte lines, taken in order, one each cycle while fewer than `outstanding` are on their way. The
 //   channel moves one line in line_time/256 cycles. A read is answered `latency` cycles after the channel began with it,
 //   a write when it begins. Answers come in the order of the requests, at most one each cycle, held until rsp_ready.
+`include "xpu_checks.svh"
 module xpu_gm #(
   parameter int unsigned TAG_BITS = 5,
   parameter int unsigned ENTRIES = 128
@@ -100,4 +101,8 @@ module xpu_gm #(
       rsp_valid <= pops || (rsp_valid && !rsp_ready);
     end
   end
+
+  `CHECK_HELD(req, req_valid, req_ready, {req_write, req_fetch, req_address, req_mask, req_tag})
+  `CHECK_HELD(rsp, rsp_valid, rsp_ready, {rsp_tag, rsp_write, rsp_address, rsp_mask})
+  `CHECK_ANSWERS(rsp, req_valid && req_ready, rsp_valid && rsp_ready, ENTRIES + 1)
 endmodule

@@ -4,6 +4,7 @@
 //   rvv_*: with rvfi_valid, what a vector instruction did beside its registers and memory. All vector instructions
 //   retire with the scalar ones in program order; younger ones may already have written vector registers by then.
 // quiet: nothing happens until an input changes.
+`include "xpu_checks.svh"
 module xpu_processor #(
   parameter int unsigned LM_BYTES = 65536,
   parameter int unsigned ICACHE_BYTES = 16384
@@ -130,4 +131,9 @@ module xpu_processor #(
     .vm_write, .vm_address, .vm_mask, .vm_wdata, .vm_ready, .vm_done, .vm_rdata, .vm_error, .quiet(vector_quiet),
     .state(vector_state)
   );
+
+  `CHECK_HELD(v, v_valid, v_ready, {v_insn, v_tag, v_x1, v_x2, v_vl, v_vtype, v_vstart, v_frm, v_vxrm})
+  `CHECK_HELD(vm, vm_valid, vm_ready, {vm_write, vm_address, vm_mask, {512{vm_write}} & vm_wdata})
+  `CHECK_ANSWERS(v, v_valid && v_ready, v_retire_valid, 16)
+  `CHECK_ANSWERS(vm, vm_valid && vm_ready, vm_done, 16)
 endmodule

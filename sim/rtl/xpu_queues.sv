@@ -11,6 +11,7 @@
 //   counter's change to desc_valid 1.
 //   Faults are sticky: nothing more is fetched or given to engines. A bad descriptor is one when all before it on its
 //   engine are done. No timer: next_event is never; fetches are never stalled (room for each line is kept).
+`include "xpu_checks.svh"
 module xpu_queues #(
   parameter int unsigned CORES = 1,
   parameter int unsigned ENGINES = 3           // 4: with the window engine
@@ -373,4 +374,17 @@ module xpu_queues #(
     end
   end
 `undef QUEUE
+
+  `CHECK_HELD(q, q_valid, q_ready, {q_address, q_mask})
+  `CHECK_ANSWERS(q, q_valid && q_ready, q_done, LINES)
+  `CHECK_HELD(desc0, desc_valid[0], desc_ready[0], desc0)
+  `CHECK_HELD(desc1, desc_valid[1], desc_ready[1], desc1)
+  `CHECK_HELD(desc2, desc_valid[2], desc_ready[2], desc2)
+  if (ENGINES > 3) begin : checks_window
+    `CHECK_HELD(desc3, desc_valid[ENGINES-1], desc_ready[ENGINES-1], desc3)
+  end
+  for (genvar e = 0; e < ENGINES; e = e + 1) begin : checks
+    `CHECK_ANSWERS(desc, desc_valid[e] && desc_ready[e], desc_done[e], 8)
+  end
+  `CHECK(!door_valid || !door_full[32'(door_engine) * CORES + 32'(door_core)], "a doorbell at a full queue")
 endmodule

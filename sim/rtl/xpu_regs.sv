@@ -6,6 +6,7 @@
 //   Tickets, counters and debug output are told to the harness (DPI-C), which stops the clock when a ticket comes true.
 //   since: cycles without progress or a store to WATCHDOG; held: without progress. timed_out when since has reached
 //   WATCHDOG_LIMIT, or held WATCHDOG_STRETCH times that.
+`include "xpu_checks.svh"
 module xpu_regs #(
   parameter int unsigned CORES = 1,
   parameter int unsigned ENGINES = 3,      // 4: with the window engine
@@ -402,4 +403,8 @@ module xpu_regs #(
     since_q <= since;
     held_q <= held;
   end
+
+  `CHECK_HELD(rsp, rsp_valid, rsp_ready, {rsp_core, rsp_rdata, rsp_error})
+  `CHECK_ANSWERS(rsp, req_valid, rsp_valid && rsp_ready, CORES)
+  `CHECK(!door_valid || !door_full[32'(door_engine) * CORES + 32'(door_core)], "a doorbell at a full queue")
 endmodule

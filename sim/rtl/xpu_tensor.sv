@@ -13,6 +13,7 @@
 // engine takes and completes no further one.
 // Multiply-accumulate operations are not counted here: they follow from the descriptors (oh x ow x columns x K).
 `include "xpu_lanes.svh"
+`include "xpu_checks.svh"
 module xpu_tensor #(
     parameter int unsigned ARRAY_ROWS = 8,
     parameter int unsigned ARRAY_COLUMNS = 8,
@@ -204,4 +205,16 @@ module xpu_tensor #(
     step_gather();
     step_front();
   end
+
+  `CHECK_HELD(desc, desc_valid, desc_ready, desc)
+  `CHECK_HELD(x, x_valid, x_ready, x_address)
+  `CHECK_HELD(w, w_valid, w_ready, w_address)
+  `CHECK_HELD(s, s_valid, s_ready, s_address)
+  `CHECK_HELD(y, y_valid, y_ready, {y_address, y_mask, y_wdata})
+  `CHECK_ANSWERS(x, x_valid && x_ready, x_done, LINES)
+  `CHECK_ANSWERS(w, w_valid && w_ready, w_done, LINES)
+  `CHECK_ANSWERS(s, s_valid && s_ready, s_done, 2 * LINES + 2)
+  `CHECK_ANSWERS(y, y_valid && y_ready, y_done, 4096)
+  `CHECK_ANSWERS(desc, desc_valid && desc_ready, desc_done, 4)
+  `CHECK(count <= 4 && l_flight <= 4'(LINES) && k_flight <= 4'(LINES), "a ring is overfull")
 endmodule

@@ -166,13 +166,14 @@ module xpu_window #(
     step_front();
   end
 
-  `CHECK_HELD(desc_valid, desc_ready, desc)
-  `CHECK_HELD(x_valid, x_ready, x_address)
-  `CHECK_HELD(s_valid, s_ready, s_address)
-  `CHECK_HELD(y_valid, y_ready, {y_address, y_mask, y_wdata})
-  `CHECK(!(x_done && x_flight == 0), "x: an answer that nobody asked for")
-  `CHECK(!(s_done && route_read == route_write), "s: an answer that nobody asked for")
-  `CHECK(!(y_done && seen == wrote), "y: an answer that nobody asked for")
+  `CHECK_HELD(desc, desc_valid, desc_ready, desc)
+  `CHECK_HELD(x, x_valid, x_ready, x_address)
+  `CHECK_HELD(s, s_valid, s_ready, s_address)
+  `CHECK_HELD(y, y_valid, y_ready, {y_address, y_mask, y_wdata})
+  `CHECK_ANSWERS(x, x_valid && x_ready, x_done, LINES)
+  `CHECK_ANSWERS(s, s_valid && s_ready, s_done, 2 * LINES + 2)
+  `CHECK_ANSWERS(y, y_valid && y_ready, y_done, 4096)
+  `CHECK_ANSWERS(desc, desc_valid && desc_ready, desc_done, 4)
   `CHECK(count <= 4 && 3'(b_write - a_job) <= 4 && 3'(q_write - q_read) <= 4, "a ring is overfull")
   `CHECK(16'(l_rows - f_rows) <= 16'(LINE_ROWS) && 16'(k_asked - a_at) <= 16'(RING_COLUMNS), "an operand is overwritten")
   `CHECK(quiet || state != xpu_chip_pkg::LOST_EMPTY || count == 0, "work without a state")

@@ -116,6 +116,7 @@ rtl *rtl_create(void) {
 }
 
 void rtl_destroy(rtl *r) {
+    Verilated::threadContextp(&r->context); // scopes, which assertions have, leave the context of the thread
     delete r;
 }
 

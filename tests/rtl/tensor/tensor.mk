@@ -2,15 +2,15 @@
 TENSOR_SV  := $(RTL_PKG) sim/rtl/xpu_tensor.sv
 TENSOR_DIR := $(BUILD)/rtl/tensor
 
-# name, rows, columns, accumulator rows, weight rows per cycle, lanes
+# name, rows, columns, accumulator rows, weight rows per cycle, lanes, flags: the small one with assertions
 define tensor_bench
-$(TENSOR_DIR)/$(1)/Vtensor__ALL.a: $(TENSOR_SV) $(wildcard sim/rtl/xpu_tensor_*.svh) sim/rtl/xpu_lanes.svh sim/rtl/xpu_inside.svh sim/rtl/xpu_rules.svh sim/rtl/xpu_post_rules.svh sim/rtl/waivers.vlt
+$(TENSOR_DIR)/$(1)/Vtensor__ALL.a: $(TENSOR_SV) $(wildcard sim/rtl/xpu_tensor_*.svh) sim/rtl/xpu_lanes.svh sim/rtl/xpu_inside.svh sim/rtl/xpu_rules.svh sim/rtl/xpu_post_rules.svh sim/rtl/xpu_checks.svh sim/rtl/waivers.vlt
 	@mkdir -p $$(@D)
 	$$(call say,VERILATE,xpu_tensor $(1))
 	$$(Q)$$(VERILATOR) --cc --prefix Vtensor $$(RTL_FLAGS) --Mdir $$(@D) --top-module xpu_tensor -GARRAY_ROWS=$(2) \
-	    -GARRAY_COLUMNS=$(3) -GACC_ROWS=$(4) -GWEIGHT_ROWS=$(5) -GPOST_LANES=$(6) -GSM_BYTES=1048576 -GGM_BYTES=1048576 \
+	    -GARRAY_COLUMNS=$(3) -GACC_ROWS=$(4) -GWEIGHT_ROWS=$(5) -GPOST_LANES=$(6) -GSM_BYTES=1048576 -GGM_BYTES=1048576 $(7) \
 	    sim/rtl/waivers.vlt $$(TENSOR_SV)
-	$$(Q)$$(MAKE) -s -C $$(@D) -f Vtensor.mk $$(RTL_OPT) Vtensor__ALL.a >/dev/null
+	$$(Q)MAKEFLAGS= $$(MAKE) -s -C $$(@D) -f Vtensor.mk $$(RTL_OPT) Vtensor__ALL.a >/dev/null
 $(TENSOR_DIR)/$(1)/%.o: tests/rtl/tensor/%.c tests/rtl/tensor/rtl.h tests/rtl/tensor/bench.h
 	@mkdir -p $$(@D)
 	$$(call say,CC,$$<)
@@ -27,7 +27,7 @@ $(BUILD)/tests/rtl/tensor/tensor-$(1): $(TENSOR_DIR)/$(1)/main.o $(TENSOR_DIR)/$
 TENSOR_BIN += $(BUILD)/tests/rtl/tensor/tensor-$(1)
 endef
 TENSOR_BIN :=
-$(eval $(call tensor_bench,8x8,8,8,128,1,8))
+$(eval $(call tensor_bench,8x8,8,8,128,1,8,$(RTL_CHECKS)))
 $(eval $(call tensor_bench,32x32,32,32,512,2,32))
 $(eval $(call tensor_bench,16x64,16,64,64,4,16))
 $(eval $(call tensor_bench,64x64,64,64,512,2,64))

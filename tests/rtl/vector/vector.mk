@@ -4,13 +4,13 @@ VECTOR_LIB   := $(VECTOR_RTL)/Vxpu_processor__ALL.a
 VECTOR_BENCH := $(BUILD)/tests/rtl/vector/vector_bench
 VECTOR_O     := $(addprefix $(BUILD)/obj/tests/rtl/,vector/main.o vector/streams.o vector/bench.o \
                 core/programs.o core/lockstep.o)
-$(VECTOR_LIB): $(wildcard sim/rtl/xpu_vector*) $(wildcard sim/rtl/xpu_core*) sim/rtl/xpu_processor.sv sim/rtl/xpu_lanes.svh \
+$(VECTOR_LIB): $(wildcard sim/rtl/xpu_vector*) $(wildcard sim/rtl/xpu_core*) sim/rtl/xpu_processor.sv sim/rtl/xpu_lanes.svh sim/rtl/xpu_checks.svh \
     sim/rtl/waivers.vlt tests/rtl/vector/public.vlt $(RTL_PKG)
 	@mkdir -p $(@D)
 	$(call say,VERILATE,xpu_processor)
-	$(Q)$(VERILATOR) --cc --prefix Vxpu_processor $(RTL_FLAGS) tests/rtl/vector/public.vlt --Mdir $(@D) \
+	$(Q)$(VERILATOR) --cc --prefix Vxpu_processor $(RTL_FLAGS) $(RTL_CHECKS) tests/rtl/vector/public.vlt --Mdir $(@D) \
 	    --top-module xpu_processor -GLM_BYTES=65536 -GICACHE_BYTES=4096 $(RTL_PKG) sim/rtl/xpu_processor.sv
-	$(Q)$(MAKE) -s -C $(@D) -f Vxpu_processor.mk $(RTL_OPT) Vxpu_processor__ALL.a $(RTL_RUN) >/dev/null
+	$(Q)MAKEFLAGS= $(MAKE) -s -C $(@D) -f Vxpu_processor.mk $(RTL_OPT) Vxpu_processor__ALL.a $(RTL_RUN) >/dev/null
 $(BUILD)/obj/tests/rtl/vector/bench.o: tests/rtl/core/bench.cpp tests/rtl/core/bench.h $(VECTOR_LIB)
 	@mkdir -p $(@D)
 	$(call say,CXX,$<)

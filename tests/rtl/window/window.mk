@@ -10,7 +10,7 @@ $(WINDOW_DIR)/$(1)/Vwindow__ALL.a: $(WINDOW_SV) $(wildcard sim/rtl/xpu_window_*.
 	$$(Q)$$(VERILATOR) --cc --prefix Vwindow $$(RTL_FLAGS) $(5) --Mdir $$(@D) --top-module xpu_window \
 	    -GCHANNELS=$(2) -GLINE_ROWS=$(3) -GLINE_BYTES=$(4) -GSM_BYTES=1048576 -GGM_BYTES=1048576 \
 	    sim/rtl/waivers.vlt $$(WINDOW_SV)
-	$$(Q)$$(MAKE) -s -C $$(@D) -f Vwindow.mk $$(RTL_OPT) Vwindow__ALL.a >/dev/null
+	$$(Q)MAKEFLAGS= $$(MAKE) -s -C $$(@D) -f Vwindow.mk $$(RTL_OPT) Vwindow__ALL.a >/dev/null
 $(WINDOW_DIR)/$(1)/%.o: tests/rtl/window/%.c tests/rtl/tensor/rtl.h tests/rtl/tensor/bench.h
 	@mkdir -p $$(@D)
 	$$(call say,CC,$$<)
@@ -30,7 +30,7 @@ $(BUILD)/tests/rtl/window/window-$(1): $(WINDOW_DIR)/$(1)/main.o $(WINDOW_DIR)/$
 WINDOW_BIN += $(BUILD)/tests/rtl/window/window-$(1)
 endef
 WINDOW_BIN :=
-$(eval $(call window_bench,8,8,7,1024,--assert))
+$(eval $(call window_bench,8,8,7,1024,$(RTL_CHECKS)))
 $(eval $(call window_bench,32,32,8,4096,))
 
 .PHONY: test-rtl-window
