@@ -111,12 +111,17 @@ static void add_quantize(rig *r, bench *b) {
     if (draw(r, 0, 2) == 0) operand_spoil(r->random, &x, 50);
     parameters(b, r, dtype, a.scale, a.zero, &scale, &zero);
     const xpu_tensor *const inputs[] = {&x, &scale, &zero};
-    a.zero_first = (int32_t)draw(r, 0, 1);
+    const int by_dma = (int)draw(r, 0, 1);
+    a.zero_first = by_dma ? 0 : (int32_t)draw(r, 0, 1);
     const xpu_attr attrs[] = {XPU_ATTR_INT_OF(DTYPE, dtype), XPU_ATTR_INT_OF(ZERO_FIRST, a.zero_first)};
     xpu_tensor y = operand_reference(b, XPU_OP_QUANTIZE, inputs, 3, attrs, 2);
     a.x = operand_place(r, &x);
     a.y = operand_expect(r, &y);
-    rig_call(r, XPU_CALL_quantize, 0, &a, sizeof a);
+    const struct xpu_copy_quantize_args copy = {a.x, a.y, a.count, dtype == XPU_I8, a.scale, a.zero};
+    if (by_dma)
+        rig_call(r, XPU_CALL_copy_quantize, 0, &copy, sizeof copy);
+    else
+        rig_call(r, XPU_CALL_quantize, 0, &a, sizeof a);
 }
 static void quantizing(void) {
     rig_on_each_chip("quantize", 15, add_quantize);
@@ -454,19 +459,47 @@ static void depthwise(void) {
     rig_on_each_chip("depthwise_i8", 60, add_depthwise);
 }
 
+/* x as float32, which p->x becomes by a scale and zero point of its own. */
+static xpu_tensor draw_float_input(rig *r, bench *b, const geometry *g, product *p, struct xpu_conv2d_i8_args *a) {
+    xpu_tensor x = operand_random(b, r->random, XPU_F32, DIMS(g->n, g->c, g->h, g->w)), scale, zero;
+    if (draw(r, 0, 2) == 0) operand_spoil(r->random, &x, 50);
+    a->x_divisor = draw_factor(r, 0.02f);
+    a->x_origin = draw_zero(r, p->x_type);
+    parameters(b, r, p->x_type, a->x_divisor, a->x_origin, &scale, &zero);
+    const xpu_tensor *const inputs[] = {&x, &scale, &zero};
+    p->x = operand_reference(b, XPU_OP_QUANTIZE, inputs, 3, &XPU_ATTR_INT_OF(DTYPE, p->x_type), 1);
+    reference(r, b, g, p);
+    return x;
+}
+
+/* Where its elements stand: in planes, or channel last as bytes would. */
+static void place_float_input(rig *r, bench *b, const xpu_tensor *x, struct xpu_conv2d_i8_args *a) {
+    const int has_planes = (int)draw(r, 0, 1), pixel = has_planes ? a->in_c : 1;
+    a->x = has_planes ? operand_place(r, x) : operand_place_image(r, b, x);
+    a->x_image *= (int32_t)sizeof(float);
+    a->x_plane = has_planes ? a->x_image / a->in_c : (int32_t)sizeof(float);
+    a->x_row = a->x_row / pixel * (int32_t)sizeof(float);
+    a->x_pixel = a->x_pixel / pixel * (int32_t)sizeof(float);
+}
+
 static void add_conv(rig *r, bench *b) {
     geometry g = draw_geometry(r, 0);
     struct xpu_conv2d_i8_args a = {.sm = rig_sm() + 64 * (uint32_t)draw(r, 0, 20)};
     describe(r, "conv2d_i8", &g);
     product p = draw_product(r, b, &g, 1);
+    const int is_float = (int)draw(r, 0, 1);
+    xpu_tensor x;
+    if (is_float) x = draw_float_input(r, b, &g, &p, &a);
     SET_PRODUCT(&a, r, b, &g, &p);
     a.y_unsigned = p.y_type == XPU_U8, a.branch_unsigned = p.branch_type == XPU_U8, a.branch_first = p.branch_first;
     a.x_factor = p.x_factor, a.b_factor = p.b_factor, a.addend = p.addend;
     a.low2 = p.low2, a.high2 = p.high2;
     a.branch = p.has_branch ? operand_place_image(r, b, &p.branch) : 0;
     DRAW_TILE(r, &a, a.branch != 0, XPU_TILING_I8);
+    if (is_float) place_float_input(r, b, &x, &a);
     a.w = place_packed(r, b, &g, &p, XPU_PACK_CONV_I8, a.tile_c);
-    rig_describe(r, "tile %d x %d, %d channels, branch %d", a.tile_h, a.tile_w, a.tile_c, p.has_branch);
+    rig_describe(r, "tile %d x %d, %d channels, branch %d, float %d", a.tile_h, a.tile_w, a.tile_c, p.has_branch,
+                 is_float);
     rig_call(r, XPU_CALL_conv2d_i8, 0, &a, sizeof a);
 }
 static void convolution(void) {

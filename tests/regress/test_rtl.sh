@@ -49,7 +49,7 @@ cat >"$folder/window/digits.json" <<EOF
  "inputs": {"x": {"file": "$PWD/examples/digits/digits_heldout.npz", "entry": "x"}},
  "expected": {"logits": {"file": "$PWD/examples/digits/digits_heldout.npz", "entry": "ort_qdq_logits", "classes": "ort_qdq_class"}}}
 EOF
-check 0 '10 layers equal on ref and rtl, ' "$XPU_BIN/xpu-regress" --suite="$folder/window" --lockstep
+check 0 '9 layers equal on ref and rtl, ' "$XPU_BIN/xpu-regress" --suite="$folder/window" --lockstep
 check 0 '' "$XPU_BIN/xpuc" -q examples/digits/digits_qdq.onnx --chip=tests/chip/nano-window.json -o "$folder/window.xpu"
 check 0 ' cycles at ' "$XPU_BIN/xpu-run" "$folder/window.xpu" --input="$folder/digit.npy" --lockstep --stats="$folder/window.json"
 same 'layers on the window engine' 3 "$(grep -c '"unit": "window"' "$folder/window.json")"

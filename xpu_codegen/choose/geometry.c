@@ -1,6 +1,8 @@
 /* Geometry of convolutions and of what is computed like them. */
 #include "xpu_codegen/choose/geometry.h"
 
+#include "xpu_codegen/quantised_input.h"
+
 enum { MAX_EXTENT = 1 << 28 }; /* dims that are larger do not get to tiles */
 
 xpu_conv_shape xpu_image_shape(xpu_codegen *cg, xpu_value x, xpu_value y) {
@@ -88,7 +90,9 @@ xpu_conv_shape xpu_matrices_shape(xpu_codegen *cg, xpu_node node, xpu_dim column
 
 xpu_conv_shape xpu_conv_shape_of(xpu_codegen *cg, xpu_node node) {
     int is_conv = xpu_node_has(cg->graph, node, XPU_TRAIT_WINDOW);
-    return is_conv ? conv_shape(cg, node) : matmul_shape(cg, node);
+    xpu_conv_shape s = is_conv ? conv_shape(cg, node) : matmul_shape(cg, node);
+    s.quantised = xpu_quantises_input(cg, node, NULL);
+    return s;
 }
 
 xpu_conv_shape xpu_loaded_shape(xpu_codegen *cg, const xpu_conv_shape *shape) {

@@ -13,6 +13,7 @@ typedef struct {
     int64_t kernel[2], stride[2], dilation[2], begin[2], end[2], groups;
     int own_weights; /* each image has weights of its own, which an earlier layer computed */
     int restored;    /* row_restore takes its rows while later ones are made */
+    int quantised;   /* x is float32 in memory and bytes in SM (quantised_input.h) */
 } xpu_conv_shape;
 /* Sizes of images x and y of rank 3 or 4, those of rank 3 being one row high; all else is 0. */
 xpu_conv_shape xpu_image_shape(xpu_codegen *cg, xpu_value x, xpu_value y);

@@ -19,6 +19,7 @@ enum {
     WINDOW_DRAIN = 60,
     STORE_STEP = 70,
     LINE_BYTES = 64,
+    QUANTISED_LANES = 16,
     MOST_STEPS = XPU_MOST_LISTED / 4,
     LOADS = 600 /* until the first tile and its weights are there */
 };
@@ -27,6 +28,7 @@ typedef struct {
     xpu_tiling_shape product, windows;
     xpu_tiling_ring ring;
     int32_t columns, blocks, tiles, steps, pad_top;
+    int quantised;                  /* DMA makes the product's bytes as it loads them */
     double made, load, step, store; /* cycles of a step of each unit */
     double *made_at, *done_at;      /* when a step of the product, of the windows is over: [tile or step][block] */
 } pipeline;
@@ -94,6 +96,10 @@ static void set_cycles(const xpu_codegen *cg, pipeline *p) {
     const double gm = cg->chip.gm_rate < LINE_BYTES ? cg->chip.gm_rate : LINE_BYTES;
     p->load = pixels * drain;
     p->made = larger(passes * larger(pixels, row_loads), p->load) + PRODUCT_STEP;
+    if (p->quantised) { /* 16 elements a cycle, for all column tiles */
+        const int32_t x_rows = xpu_tiling_input_extent(r->made_rows, x->stride_h, x->kernel_h, x->dilation_h, x->in_h);
+        p->made = larger(p->made, ((double)x_rows * x->in_w * x->in_c / QUANTISED_LANES + xpu_cost.copy) / p->blocks);
+    }
     if (!r->whole_w) /* each step has a block of weights, whose place is free behind the one before the last */
         p->made = larger(p->made, (double)x->kernel_h * x->kernel_w * x->in_c * p->columns / gm + 2 * xpu_cost.copy);
     p->step = groups * (larger(taps * outputs, (double)rows * s->in_w / together) + WINDOW_STEP);
@@ -138,6 +144,7 @@ const char *xpu_choose_ring(xpu_codegen *cg, const xpu_conv_shape *product, int3
     pipeline p = {.product = xpu_tiling_shape_of(cg, &loaded),
                   .windows = xpu_tiling_shape_of(cg, windows),
                   .columns = (int32_t)cg->chip.array_columns,
+                  .quantised = product->quantised,
                   .pad_top = (int32_t)windows->begin[0]};
     const int64_t room = (int64_t)cg->chip.sm_bytes - (int64_t)XPU_MAILBOX_BYTES * XPU_MAX_CORES;
     const xpu_tiling_shape *x = &p.product, *s = &p.windows;

@@ -54,7 +54,7 @@ static problem make_problem(xpu_codegen *cg, const xpu_conv_shape *s, int has_br
                  .own_weights = s->own_weights && xpu_bounded(cg, s->batch) > 1,
                  .listed = s->own_weights ? XPU_NOT_LISTED : xpu_when_listed(cg),
                  .format = format,
-                 .input_bytes = format.operand == 2 ? 4 : 1,
+                 .input_bytes = format.operand == 2 || s->quantised ? 4 : 1,
                  .gm_rate = cg->chip.gm_rate < LINE_BYTES ? cg->chip.gm_rate : LINE_BYTES,
                  .chip = &cg->chip};
     p.x_pixels = (double)xpu_bounded(cg, s->in_h) * xpu_bounded(cg, s->in_w);

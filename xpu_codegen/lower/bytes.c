@@ -2,6 +2,7 @@
 #include "xpu_codegen/lower/buffers.h"
 #include "xpu_codegen/lower/layers.h"
 #include "xpu_codegen/lower/operators.h"
+#include "xpu_codegen/quantised_input.h"
 
 static int is_signed(const xpu_codegen *cg, xpu_value value) {
     return xpu_value_at(cg->graph, value)->dtype == XPU_I8;
@@ -70,7 +71,22 @@ static xpu_status read_scheme(xpu_codegen *cg, xpu_node node, xpu_arg_float *sca
     return XPU_OK;
 }
 
+static xpu_status lower_copied_quantize(xpu_codegen *cg, uint32_t layer, xpu_node node,
+                                        const xpu_quantised_input *input) {
+    const struct xpu_copy_quantize_call call = {.x = operand_of(cg, layer, node, 0, "x"),
+                                                .y = result_of(cg, node),
+                                                .count = count_of(cg, node),
+                                                .y_signed =
+                                                    xpu_arg_number(is_signed(cg, xpu_node_output(cg->graph, node, 0))),
+                                                .scale = xpu_arg_real(input->scale),
+                                                .zero = xpu_arg_number(input->zero)};
+    xpu_describe_layer(cg, layer, XPU_KERNEL_copy_quantize, xpu_dim_of(cg, 0));
+    return xpu_add_copy_quantize(cg, layer, &call);
+}
+
 xpu_status xpu_lower_quantize(xpu_codegen *cg, uint32_t layer, xpu_node node) {
+    xpu_quantised_input input;
+    if (xpu_is_quantised_by_dma(cg, node, &input)) return lower_copied_quantize(cg, layer, node, &input);
     int to_signed = is_signed(cg, xpu_node_output(cg->graph, node, 0));
     struct xpu_quantize_call call = {0};
     call.y = result_of(cg, node);

@@ -17,6 +17,7 @@
 #include "xpu_codegen/lower/layers.h"
 #include "xpu_codegen/lower/operators.h"
 #include "xpu_codegen/lower/steps.h"
+#include "xpu_codegen/quantised_input.h"
 #include "xpu_codegen/read_through.h"
 #include "xpu_runtime/include/generated/xpu_chip_regs.h"
 
@@ -177,6 +178,29 @@ static void set_steps(xpu_codegen *cg, struct xpu_tile_group *tile, const xpu_co
     tile->x_image = xpu_arg_dim(xpu_dim_mul(dims, row, s->in_h));
     tile->x_row = xpu_arg_dim(xpu_dim_mul_const(dims, row, down));
     tile->x_pixel = xpu_arg_dim(xpu_dim_mul_const(dims, pixel, right));
+}
+
+/* The operand of a product of bytes, and how its load makes them where it is float32 (x_divisor not 0). */
+static void set_byte_input(xpu_codegen *cg, uint32_t layer, xpu_node node, const xpu_conv_shape *s,
+                           struct xpu_conv2d_i8_call *call) {
+    xpu_quantised_input input;
+    call->x_divisor = xpu_arg_real(0);
+    call->x_origin = call->x_plane = xpu_arg_number(0);
+    if (!s->quantised || !xpu_quantises_input(cg, node, &input)) {
+        call->x = xpu_operand_of(cg, layer, node, XPU_IN_X, "x");
+        set_steps(cg, &call->tile, s, 1);
+        return;
+    }
+    xpu_conv_shape of_plane = *s;
+    xpu_dims *dims = &cg->graph->dims;
+    const xpu_dim plane = xpu_dim_mul_const(dims, xpu_dim_mul(dims, s->in_h, s->in_w), sizeof(float));
+    call->x = xpu_arg_at(xpu_operand_buffer(cg, layer, input.x, "x"));
+    call->x_divisor = xpu_arg_real(input.scale);
+    call->x_origin = xpu_arg_number(input.zero);
+    call->x_plane = input.has_planes ? xpu_arg_dim(plane) : xpu_arg_number(sizeof(float));
+    if (input.has_planes) of_plane.x_pixel = xpu_dim_of(cg, 1);
+    set_steps(cg, &call->tile, &of_plane, sizeof(float));
+    if (input.has_planes) call->tile.x_image = xpu_arg_dim(xpu_dim_mul(dims, plane, s->in_c));
 }
 
 /* The result may overwrite the branch: the engine loads each tile of it before it stores that tile. Not where the
@@ -548,7 +572,6 @@ xpu_status xpu_lower_qproduct(xpu_codegen *cg, uint32_t layer, xpu_node node) {
     if (problem) return xpu_codegen_bug(cg, "a quantised layer has no tile", "%s", problem);
     const xpu_packing packing = packing_of(cg, node, XPU_PACK_CONV_I8, &s, tiles->items[0].tile_c);
     struct xpu_conv2d_i8_call call = {.geometry = loaded_geometry_of(cg, &s)};
-    call.x = xpu_operand_of(cg, layer, node, XPU_IN_X, "x");
     call.w = packed_weights(cg, layer, node, &packing);
     call.bias = xpu_operand_of(cg, layer, node, XPU_IN_BIAS, "bias");
     call.factors = xpu_operand_of(cg, layer, node, XPU_IN_WSCALE, "factors");
@@ -562,10 +585,10 @@ xpu_status xpu_lower_qproduct(xpu_codegen *cg, uint32_t layer, xpu_node node) {
     call.x_zero = xpu_arg_attr(cg, node, XPU_ATTR_X_ZERO);
     call.w_zero = xpu_arg_attr(cg, node, XPU_ATTR_W_ZERO);
     set_rescaling(cg, &call, node);
-    offer_branch(cg, call.x, call.branch, call.y);
     xpu_describe_layer(cg, layer, XPU_KERNEL_conv2d_i8, conv_macs(cg, &s));
     call.tile = tile_of(cg, layer, node, tiles, follows_wait(cg, layer));
-    set_steps(cg, &call.tile, &s, 1);
+    set_byte_input(cg, layer, node, &s, &call);
+    offer_branch(cg, call.x, call.branch, call.y);
     return xpu_add_conv2d_i8(cg, layer, &call);
 }
 

@@ -114,6 +114,7 @@ double xpu_layer_cycles(xpu_codegen *cg, uint32_t layer) {
     const xpu_program_layer *l = &cg->program.layers.items[layer];
     const xpu_tiles *tiles = cg->layers.items[layer].tiles;
     if (cg->layers.items[layer].ring_cycles > 0) return start_of(cg, layer) + cg->layers.items[layer].ring_cycles;
+    if (layer > 0 && cg->layers.items[layer - 1].ring_cycles > 0) return start_of(cg, layer); /* its work is in these */
     if (tiles) return start_of(cg, layer) + tile_cycles(cg, &tiles->items[tiles->sizes.count - 1]);
     if (l->unit == XPU_UNIT_HOST || !l->node.id) return 0;
     return start_of(cg, layer) + work_of(cg, layer);

@@ -250,10 +250,15 @@ enum {
     XPU_TILE_ONE_X = 4,    /* one buffer for input tiles instead of two: there is one tile */
     XPU_TILE_SCALES = 8,   /* scales and bias are loaded once, at once; else they are read where they are */
     XPU_TILE_THREE_Y = 16, /* three buffers for output tiles instead of two: the engine waits for no store */
-    XPU_TILE_NO_Y = 32     /* none: results go to a ring of rows (xpu_tiling_ring) */
+    XPU_TILE_NO_Y = 32,    /* none: results go to a ring of rows (xpu_tiling_ring) */
+    XPU_TILE_THREE_X = 64  /* three buffers for input tiles: a tile is loaded while two are computed */
 };
 
-/* Where things lie in the layer's scratch in SM, in bytes from its start; of x, y and branch there are two, of y
+static inline uint32_t xpu_tiling_x_buffers(int32_t whole) {
+    return whole & XPU_TILE_ONE_X ? 1 : whole & XPU_TILE_THREE_X ? 3 : 2;
+}
+
+/* Where things lie in the layer's scratch in SM, in bytes from its start; of x, y and branch there are two, of x and y
  * perhaps three, each *_bytes after the one before. */
 typedef struct {
     uint32_t x, x_bytes;           /* input tile, channel last */
@@ -290,7 +295,7 @@ static inline xpu_tiling_scratch xpu_tiling_layout(const xpu_tiling_shape *s, in
     at.y_bytes = xpu_tiling_align((uint32_t)tile_h * (uint32_t)tile_w * (uint32_t)columns * format.result);
     at.branch_bytes = has_branch ? at.y_bytes : 0;
     at.x = 0;
-    at.w = at.x + (whole & XPU_TILE_ONE_X ? 1 : 2) * at.x_bytes;
+    at.w = at.x + xpu_tiling_x_buffers(whole) * at.x_bytes;
     at.y = at.w + (whole & XPU_TILE_WHOLE_W ? all : 2 * block);
     at.branch = at.y + (whole & XPU_TILE_NO_Y ? 0 : whole & XPU_TILE_THREE_Y ? 3 : 2) * at.y_bytes;
     at.scale = at.branch + 2 * at.branch_bytes;
@@ -312,7 +317,7 @@ typedef struct {
 /* The bits of `whole` of such a product. */
 static inline int32_t xpu_tiling_ring_whole(const xpu_tiling_ring *r, int32_t height) {
     const int32_t common = XPU_TILE_WHOLE_X | XPU_TILE_SCALES | XPU_TILE_NO_Y;
-    return common | (r->whole_w ? XPU_TILE_WHOLE_W : 0) | (r->made_rows >= height ? XPU_TILE_ONE_X : 0);
+    return common | (r->whole_w ? XPU_TILE_WHOLE_W : 0) | (r->made_rows >= height ? XPU_TILE_ONE_X : XPU_TILE_THREE_X);
 }
 
 /* The fewest rows: windows hold up their own while the product makes a tile. */

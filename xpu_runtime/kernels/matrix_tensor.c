@@ -29,7 +29,10 @@ static struct ring rings[RINGS] = {{loads, LOADS, XPU_COUNTER_LOAD, XPU_ENGINE_D
 /* What the two kernels differ in; sizes are bytes of an element. */
 struct format {
     xpu_tiling_format sizes;
-    uint32_t x_type, x_bytes; /* of the image in memory; its tile in SM has sizes.operand */
+    uint32_t x_type, tile_type; /* of x in memory, and in SM */
+    int32_t x_channel;          /* bytes of the image in memory from a channel to the next */
+    float divisor;              /* of bytes that are made of float32, with the zero point `origin`; else 0 */
+    int32_t origin;
     uint32_t y_type, branch_type;
     uint32_t mode, post_mode, branch_first, x_unsigned, w_unsigned;
     int32_t x_zero, w_zero;
@@ -65,8 +68,8 @@ struct work {
     uint32_t layer;
     xpu_ticket after;
     int32_t columns, x_channels; /* x_channels: of an input tile */
-    struct pair x, w, branch;
-    struct results y;
+    struct pair w, branch;
+    struct turns x, y;
     uint32_t scale, bias, params;
     uint32_t weights; /* of the image */
     uint32_t bank;
@@ -79,7 +82,7 @@ struct work {
 
 static uint32_t results_at(const struct work *k) {
     const struct xpu_row_ring *ring = xpu_recorded_ring();
-    if (!ring) return k->y.at + k->y.now * k->y.bytes;
+    if (!ring) return address_now(&k->y);
     return ring->at.ring + (uint32_t)k->at.column_tile * ring->at.block_bytes +
            (uint32_t)(k->at.tile.oh % ring->rows) * ring->at.row_bytes;
 }
@@ -107,12 +110,12 @@ static void load_dense(struct work *k, uint32_t to, uint32_t from, uint32_t byte
 static void load_input(struct work *k, const struct tile *t, int32_t first, int32_t count) {
     const struct xpu_conv2d_i16_args *a = &k->args;
     int32_t to = (int32_t)k->format.sizes.operand;
-    flip(&k->x);
+    take_turn(&k->x);
     uint32_t at = (uint32_t)(t->image * a->x_image + t->ih * a->x_row + t->iw * a->x_pixel);
     uint32_t *words = ring_next(&rings[LOAD], k->load_x, &k->loaded);
     set_waits(words, k->x.free[k->x.now], k->after);
-    SET_ADDRESS(words, copy, src, a->x + at + k->format.x_bytes * (uint32_t)first);
-    SET_ADDRESS(words, copy, dst, k->x.address[k->x.now]);
+    SET_ADDRESS(words, copy, src, a->x + at + (uint32_t)(k->format.x_channel * first));
+    SET_ADDRESS(words, copy, dst, address_now(&k->x));
     xpu_desc_copy_set_size1(words, (uint32_t)t->in_rows);
     xpu_desc_copy_set_size2(words, (uint32_t)t->in_columns);
     xpu_desc_copy_set_size3(words, (uint32_t)count);
@@ -220,14 +223,14 @@ static void queue_tensor(struct work *k, const struct tile *t, const struct chun
     int whole = a->whole & XPU_TILE_WHOLE_X;
     uint32_t bias = a->bias ? k->bias + 4 * (uint32_t)c->first_out : 0; /* the accumulators of bytes start from it */
     uint32_t *words = ring_next(&rings[TENSOR], k->tensor, &k->computed);
-    if (c->last) turn_results(&k->y);
+    if (c->last) take_turn(&k->y);
     set_waits(words, k->loaded, c->last ? results_free(k) : no_ticket);
     uint32_t first_word = k->tensor[0];
     xpu_desc_tensor_set_bank(&first_word, k->bank);
     xpu_desc_tensor_set_accumulate(&first_word, !c->first);
     xpu_desc_tensor_set_drain(&first_word, (uint32_t)c->last);
     words[0] = first_word;
-    SET_ADDRESS(words, tensor, x, k->x.address[k->x.now] + (whole ? f->sizes.operand * (uint32_t)c->c : 0));
+    SET_ADDRESS(words, tensor, x, address_now(&k->x) + (whole ? f->sizes.operand * (uint32_t)c->c : 0));
     SET_ADDRESS(words, tensor, w, w);
     SET_ADDRESS(words, tensor, y, results_at(k));
     SET_ADDRESS(words, tensor, scale, k->scale + 4 * (uint32_t)c->first_out);
@@ -345,7 +348,7 @@ static int queue_step(void) {
 static void make_copies(struct work *k) {
     const struct xpu_conv2d_i16_args *a = &k->args;
     const struct format *f = &k->format;
-    int32_t from = (int32_t)f->x_bytes, to = (int32_t)f->sizes.operand, result = (int32_t)f->sizes.result;
+    int32_t to = (int32_t)f->sizes.operand, result = (int32_t)f->sizes.result;
     xpu_desc_copy copy = {.layer = k->layer,
                           .wait0 = XPU_NO_COUNTER,
                           .wait1 = XPU_NO_COUNTER,
@@ -359,12 +362,14 @@ static void make_copies(struct work *k) {
     if (a->scale_image) dense.wait1 = k->after.counter, dense.wait1_value = k->after.value;
     xpu_desc_copy_pack(k->load_dense, &dense);
     image.src_type = f->x_type;
-    image.dst_type = f->sizes.operand == 2 ? XPU_TYPE_I16 : f->x_type;
-    image.scale_mode = XPU_SCALE_ABSMAX;
+    image.dst_type = f->tile_type;
+    image.scale_mode = f->divisor > 0 ? XPU_SCALE_DIVISOR : XPU_SCALE_ABSMAX;
+    image.scale = f->divisor;
+    image.zero = (uint32_t)f->origin & 0xff;
     image.scale_address = a->x_absmax;
     image.src_stride1 = a->x_row;
     image.src_stride2 = a->x_pixel;
-    image.src_stride3 = from;
+    image.src_stride3 = f->x_channel;
     image.dst_stride3 = to;
     xpu_desc_copy_pack(k->load_x, &image);
     copy.src_type = copy.dst_type = f->branch_type;
@@ -427,9 +432,9 @@ static void set_up_buffers(struct work *k, xpu_ticket free) {
     xpu_tiling_scratch at = xpu_tiling_layout(&shape, a->tile_h, a->tile_w, a->tile_c, a->whole, k->columns,
                                               a->branch != 0, k->format.sizes);
     if (at.total > (uint32_t)a->sm_bytes) xpu_abort(ABORT_SHARED_MEMORY);
-    k->x = make_pair(a->sm, at.x, a->whole & XPU_TILE_ONE_X ? 0 : at.x_bytes, free);
+    k->x = make_turns(a->sm + at.x, at.x_bytes, xpu_tiling_x_buffers(a->whole), free);
     k->w = make_pair(a->sm, at.w, at.w_bytes, free);
-    k->y = make_results(a->sm + at.y, at.y_bytes, a->whole & XPU_TILE_THREE_Y ? 3 : 2, free);
+    k->y = make_turns(a->sm + at.y, at.y_bytes, a->whole & XPU_TILE_THREE_Y ? 3 : 2, free);
     k->branch = make_pair(a->sm, at.branch, at.branch_bytes, free);
     k->scale = scales ? a->sm + at.scale : a->w_scale;
     k->bias = scales ? a->sm + at.bias : a->bias;
@@ -480,7 +485,8 @@ xpu_ticket xpu_conv2d_i16(const struct xpu_conv2d_i16_args *args, uint32_t layer
     const struct xpu_conv2d_i16_args a = *args;
     const struct format f = {.sizes = a.w_int8 ? XPU_TILING_I16X8 : XPU_TILING_I16,
                              .x_type = XPU_TYPE_F32,
-                             .x_bytes = 4,
+                             .tile_type = XPU_TYPE_I16,
+                             .x_channel = 4,
                              .y_type = XPU_TYPE_F32,
                              .branch_type = XPU_TYPE_F32,
                              .mode = a.w_int8 ? XPU_OPERANDS_16X8 : XPU_OPERANDS_16X16,
@@ -514,7 +520,8 @@ xpu_ticket xpu_conv2d_i8_f32(const struct xpu_conv2d_i8_f32_args *args, uint32_t
     const struct format f = {
         .sizes = XPU_TILING_I8F,
         .x_type = byte_type(q.x_unsigned),
-        .x_bytes = 1,
+        .tile_type = byte_type(q.x_unsigned),
+        .x_channel = 1,
         .y_type = XPU_TYPE_F32,
         .branch_type = XPU_TYPE_F32,
         .mode = XPU_OPERANDS_8X8,
@@ -532,8 +539,11 @@ xpu_ticket xpu_conv2d_i8(const struct xpu_conv2d_i8_args *args, uint32_t layer, 
     const struct xpu_conv2d_i8_args q = *args;
     const struct xpu_conv2d_i16_args a = {BYTES_AS_INT16};
     const struct format f = {.sizes = XPU_TILING_I8,
-                             .x_type = byte_type(q.x_unsigned),
-                             .x_bytes = 1,
+                             .x_type = q.x_divisor > 0 ? XPU_TYPE_F32 : byte_type(q.x_unsigned),
+                             .tile_type = byte_type(q.x_unsigned),
+                             .x_channel = q.x_divisor > 0 ? q.x_plane : 1,
+                             .divisor = q.x_divisor,
+                             .origin = q.x_origin,
                              .y_type = byte_type(q.y_unsigned),
                              .branch_type = byte_type(q.branch_unsigned),
                              .mode = XPU_OPERANDS_8X8,

@@ -172,6 +172,36 @@ xpu_ticket xpu_copy_nd(const struct xpu_copy_nd_args *args, uint32_t layer, xpu_
     return ticket;
 }
 
+xpu_ticket xpu_copy_quantize(const struct xpu_copy_quantize_args *args, uint32_t layer, xpu_ticket after) {
+    enum { MOST = 1 << 23 }; /* elements of a descriptor, 16 in a cycle */
+    const struct xpu_copy_quantize_args a = *args;
+    xpu_desc_copy copy = {.layer = layer,
+                          .wait0 = after.counter,
+                          .wait0_value = after.value,
+                          .wait1 = XPU_NO_COUNTER,
+                          .signal = XPU_COUNTER_COPY,
+                          .signal_add = 1,
+                          .src_type = XPU_TYPE_F32,
+                          .dst_type = a.y_signed ? XPU_TYPE_I8 : XPU_TYPE_U8,
+                          .scale_mode = XPU_SCALE_DIVISOR,
+                          .zero = (uint32_t)a.zero & 0xff,
+                          .scale = a.scale,
+                          .size0 = 1,
+                          .size1 = 1,
+                          .size2 = 1,
+                          .src_stride3 = sizeof(float),
+                          .dst_stride3 = 1};
+    xpu_ticket ticket = after;
+    xpu_finish_queueing();
+    for (int32_t at = 0; at < a.count; at += MOST) {
+        copy.src = a.x + sizeof(float) * (uint32_t)at;
+        copy.dst = a.y + (uint32_t)at;
+        copy.size3 = (uint32_t)min_i32(a.count - at, MOST);
+        ticket = queue(&copy);
+    }
+    return ticket;
+}
+
 /* Words from `at` on, `stride` bytes apart, all of one value. */
 static xpu_ticket queue_fill(uint32_t at, int32_t stride, int32_t count, uint32_t value, uint32_t layer,
                              xpu_ticket after) {

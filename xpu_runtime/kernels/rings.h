@@ -22,8 +22,8 @@ struct pair {
     uint32_t now;
 };
 
-/* Two or three tiles of results that take turns, and the tickets after which they may be overwritten. */
-struct results {
+/* One to three tiles that take turns, and the tickets after which they may be overwritten. */
+struct turns {
     xpu_ticket free[3];
     uint32_t at, bytes, now, count;
 };
@@ -114,12 +114,16 @@ static inline uint32_t flip(struct pair *p) {
     return p->address[p->now];
 }
 
-static inline struct results make_results(uint32_t at, uint32_t bytes, uint32_t count, xpu_ticket free) {
-    return (struct results){.free = {free, free, free}, .at = at, .bytes = bytes, .now = count, .count = count};
+static inline struct turns make_turns(uint32_t at, uint32_t bytes, uint32_t count, xpu_ticket free) {
+    return (struct turns){.free = {free, free, free}, .at = at, .bytes = bytes, .now = count, .count = count};
 }
 
-static inline void turn_results(struct results *y) {
-    if (++y->now >= y->count) y->now = 0;
+static inline void take_turn(struct turns *t) {
+    if (++t->now >= t->count) t->now = 0;
+}
+
+static inline uint32_t address_now(const struct turns *t) {
+    return t->at + t->now * t->bytes;
 }
 
 static inline void set_waits(uint32_t *words, xpu_ticket a, xpu_ticket b) {

@@ -61,7 +61,7 @@ static struct work {
 
 /* The same, with a ring. */
 static struct {
-    struct results y;
+    struct turns y;
     uint32_t base;            /* what the window engine has signalled before */
     xpu_ticket blocks_loaded; /* what the first step waits for, too */
 } in_ring;
@@ -117,8 +117,8 @@ static void queue_store(struct work *k, const struct cursor *at, xpu_ticket also
     uint32_t *words = ring_next(&rings[STORE], k->store, &k->stored);
     set_waits(words, k->computed, also);
     const int is_ring = xpu_recorded_ring() != 0;
-    struct results *y = &in_ring.y;
-    SET_ADDRESS(words, copy, src, is_ring ? y->at + y->now * y->bytes : k->y.address[k->y.now]);
+    struct turns *y = &in_ring.y;
+    SET_ADDRESS(words, copy, src, is_ring ? address_now(y) : k->y.address[k->y.now]);
     SET_ADDRESS(words, copy, dst, a->y + k->result * (pixel * (uint32_t)a->y_pixel + (uint32_t)at->channel));
     *(is_ring ? &y->free[y->now] : &k->y.free[k->y.now]) = k->stored;
     ring_the_bell(&rings[STORE]);
@@ -259,14 +259,14 @@ static void queue_window_of_ring(struct work *k, const struct tile *t, xpu_ticke
     const struct xpu_row_ring *ring = xpu_recorded_ring();
     const uint32_t channel = (uint32_t)k->at.channel, block = (uint32_t)(k->at.channel / a->tile_c);
     uint32_t *words = ring_next(&rings[WINDOW], k->window, &k->computed);
-    struct results *y = &in_ring.y;
-    turn_results(y);
+    struct turns *y = &in_ring.y;
+    take_turn(y);
     set_waits(words, made, in_ring.blocks_loaded.counter == XPU_NO_COUNTER ? y->free[y->now] : in_ring.blocks_loaded);
     in_ring.blocks_loaded = no_ticket;
     SET_ADDRESS(words, window, x, ring->at.ring + block * ring->at.block_bytes);
     xpu_desc_window_set_x_ring_rows(words, (uint32_t)ring->rows);
     xpu_desc_window_set_x_ring_first(words, (uint32_t)(t->ih % ring->rows));
-    SET_ADDRESS(words, window, y, y->at + y->now * y->bytes);
+    SET_ADDRESS(words, window, y, address_now(y));
     SET_ADDRESS(words, window, w, ring->at.w + channel);
     SET_ADDRESS(words, window, start, a->bias ? ring->at.bias + 4 * channel : 0);
     SET_ADDRESS(words, window, scale, a->factors ? ring->at.factors + 4 * channel : 0);
@@ -426,7 +426,7 @@ static void set_up_ring(struct work *k) {
     k->places.factors = ring->at.factors - ring->at.w;
     k->places.params = ring->at.params - k->args.sm;
     k->free = no_ticket;
-    in_ring.y = make_results(ring->at.y, ring->at.y_bytes, 3, no_ticket);
+    in_ring.y = make_turns(ring->at.y, ring->at.y_bytes, 3, no_ticket);
     in_ring.base = xpu_expect(XPU_COUNTER_WINDOW, 0).value;
     k->w = make_pair(ring->at.w, 0, 0, no_ticket);
     ring->free = rows_free;
