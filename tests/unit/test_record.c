@@ -207,9 +207,10 @@ static void in_a_ring(void) {
     bench_close(&b);
 }
 
-/* No file makes the recorder read or divide by what is not there. */
+/* No file makes the recorder read or divide by what is not there, nor compute (make test SAN=undefined) what has no
+ * value. */
 static void bad_rings(void) {
-    static const int32_t bad[][3] = {{5, 2, 1}, {4, 0, 1}, {4, 2, 0}, {-4, 2, 1}, {4, 2, 1 << 20}};
+    static const int32_t bad[][3] = {{5, 2, 1}, {4, 0, 1}, {4, 2, 0}, {-4, 2, 1}, {4, 2, 1 << 20}, {1 << 16, 2, 1}, {4, 2, 1}};
     BENCH_OPEN(b);
     xpu_recording recording = {.after = 0};
     xpu_recorded r[2];
@@ -217,12 +218,17 @@ static void bad_rings(void) {
     struct xpu_window_i8_args second = windows(0);
     const xpu_recorded_call calls[2] = {{"conv2d_i8", (const uint32_t *)&first, 4},
                                         {"window_i8", (const uint32_t *)&second, 5}};
-    for (size_t i = 0; i <= sizeof bad / sizeof *bad; i++) {
+    enum { COUNT = sizeof bad / sizeof *bad };
+    for (size_t i = 0; i < COUNT; i++) {
         const int32_t *n = bad[i];
-        if (i == sizeof bad / sizeof *bad) n = (const int32_t[]){4, 2, 1}, second.x += 64;
+        if (i == COUNT - 1) second.x += 64; /* a ring that is good, of another input */
         second.ring_rows = n[0], second.made_rows = n[1], second.step_rows = n[2], second.ring_whole_w = 1;
         CU_ASSERT_PTR_NOT_NULL(xpu_record_layers(calls, 2, LISTS, 32, 100, b.arena, &recording, r));
     }
+    second = windows(0);
+    second.ring_rows = 4, second.made_rows = 2, second.step_rows = 1;
+    second.kernel_h = second.kernel_w = second.dilation_h = second.pad_top = first.kernel_h = first.stride_h = 1 << 24;
+    CU_ASSERT_PTR_NULL(xpu_record_layers(calls, 2, LISTS, 32, 100, b.arena, &recording, r));
     bench_close(&b);
 }
 

@@ -21,6 +21,7 @@ enum {
     LINE_BYTES = 64,
     QUANTISED_LANES = 16,
     MOST_STEPS = XPU_MOST_LISTED / 4,
+    MOST_FIELD = 65535, /* rows and channels that descriptors have fields for */
     LOADS = 600 /* until the first tile and its weights are there */
 };
 
@@ -82,10 +83,15 @@ static double walk(pipeline *p) {
     return larger(store, array + (double)(p->tiles - made) * p->blocks * p->made);
 }
 
+/* Of a tile of so many rows of results. */
+static int32_t input_rows(const xpu_tiling_shape *s, int32_t rows) {
+    return xpu_tiling_input_extent(rows, s->stride_h, s->kernel_h, s->dilation_h, s->in_h);
+}
+
 static void set_cycles(const xpu_codegen *cg, pipeline *p) {
     const xpu_tiling_shape *s = &p->windows, *x = &p->product;
     const xpu_tiling_ring *r = &p->ring;
-    const int32_t rows = xpu_tiling_input_extent(r->step_rows, s->stride_h, s->kernel_h, s->dilation_h, s->in_h);
+    const int32_t rows = input_rows(s, r->step_rows);
     const int32_t taps = parts(s->kernel_h * s->kernel_w, XPU_WINDOW_TAPS);
     const double pixels = (double)r->made_rows * s->in_w, outputs = (double)r->step_rows * s->out_w;
     const double passes = parts(x->kernel_h * x->kernel_w * x->in_c, (int32_t)cg->chip.array_rows);
@@ -106,15 +112,16 @@ static void set_cycles(const xpu_codegen *cg, pipeline *p) {
     p->store = outputs * parts(p->columns, LINE_BYTES) + STORE_STEP;
 }
 
-/* The largest ring of a tile and a step that SM has room for; 0: none. */
+/* The largest ring of a tile and a step that SM, and a descriptor's fields, have room for; 0: none. */
 static int find_room(pipeline *p, int64_t room, int64_t *bytes) {
     const int32_t made = p->ring.made_rows, whole = parts(p->windows.in_h, made) * made;
     p->ring.rows = 0;
+    if (p->ring.step_rows > MOST_FIELD || input_rows(&p->product, made) > MOST_FIELD) return 0;
     for (int32_t rows = xpu_tiling_least_ring(&p->windows, made, p->ring.step_rows);; rows += made) {
         const xpu_tiling_ring wanted = {rows < whole ? rows : whole, made, p->ring.step_rows, p->ring.whole_w};
         const xpu_tiling_ring_scratch at =
             xpu_tiling_ring_layout(&p->product, &p->windows, &wanted, p->columns, 0, XPU_TILING_I8);
-        if (at.total > (uint64_t)room) break;
+        if (at.total > (uint64_t)room || wanted.rows > MOST_FIELD) break;
         p->ring = wanted;
         *bytes = (int64_t)at.total;
         if (rows >= whole) break;
@@ -152,6 +159,7 @@ const char *xpu_choose_ring(xpu_codegen *cg, const xpu_conv_shape *product, int3
     if (xpu_dim_upper(cg, product->batch) != 1) return "there are several images";
     if (x->groups != 1 || tile_c < x->in_c) return "the product has its channels in parts";
     if (x->out_w > (int32_t)cg->chip.acc_rows || p.blocks > MOST_STEPS) return "a row is more than accumulators hold";
+    if (s->in_c > MOST_FIELD || x->in_w > MOST_FIELD) return "a row is more than a descriptor's fields hold";
     xpu_arena *scratch = xpu_arena_new(xpu_arena_mem(cg->arena), "rings");
     p.made_at = XPU_NEW_ARRAY(scratch, double, MOST_STEPS);
     p.done_at = XPU_NEW_ARRAY(scratch, double, MOST_STEPS);

@@ -256,7 +256,7 @@ static int can_meet(const struct xpu_conv2d_i8_args *p, const struct xpu_window_
     if (!can_conv2d_i8(p) || !can_window_i8(w) || p->batch != 1 || w->batch != 1 || p->groups != 1 || p->branch)
         return 0;
     if (w->x != p->y || w->in_h != p->out_h || w->in_w != p->out_w || w->in_c != p->out_c || w->whole) return 0;
-    if (!is_size(w->ring_rows) || !is_size(w->made_rows) || w->ring_rows % w->made_rows != 0) return 0;
+    if (w->ring_rows < 1 || w->ring_rows > MOST_FIELD || w->made_rows < 1 || w->ring_rows % w->made_rows != 0) return 0;
     return w->step_rows >= 1 && w->step_rows <= MOST_FIELD && w->stride_h <= MOST_STRIDE;
 }
 
