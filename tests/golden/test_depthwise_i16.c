@@ -152,6 +152,7 @@ static void run_everywhere(const window *v, int narrow, xpu_arena *arena, xpu_di
     const char *model = write_model(v, arena, diags);
     run_on(v, model, "standard", 1, narrow, &y, arena);
     run_on(v, model, "tests/chip/nano-window.json", 1, narrow, &y, arena);
+    run_on(v, model, "tests/chip/tiny-window.json", 1, narrow, &y, arena);
     run_on(v, model, "nano", 0, narrow, &y, arena);
     run_on(v, model, "pro", 0, narrow, &y, arena);
     xpurt_tensor_clear(&y);

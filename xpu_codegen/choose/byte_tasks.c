@@ -178,25 +178,35 @@ static int64_t most_extent(int64_t pixels) {
     return pixels < ENGINE_MOST_EXTENT ? pixels : ENGINE_MOST_EXTENT;
 }
 
-/* As choose, of SM. */
-static double choose_for_engine(const problem *p, uint32_t channels, xpu_tiling_task *best) {
+/* The fastest task with blocks of `block` channels, where it is faster than `least`, if that is not negative. */
+static double try_block(const problem *p, uint32_t channels, int32_t block, double least, xpu_tiling_task *best) {
     const xpu_tiling_shape *s = &p->shape;
-    double least = -1;
-    for (int32_t c = s->in_c; c > 0; c = c > (int32_t)channels ? (int32_t)(parts(c / 2, channels) * channels) : 0) {
-        int64_t pixels = p->room / ((int64_t)2 * c);
-        if (pixels < 1 || c > ENGINE_MOST_EXTENT) continue;
-        for (int32_t w = largest_part(s->out_w, most_extent(pixels)); w > 0; w = next_part(s->out_w, w)) {
-            for (int32_t h = largest_part(s->out_h, most_extent(pixels / w)); h > 0; h = next_part(s->out_h, h)) {
-                const xpu_tiling_task t = {c, h, w};
-                if (xpu_tiling_window_buffers_of(&p->upper, &t, p->has_weights, p->format).total > (uint64_t)p->room)
-                    continue;
-                double cycles = engine_cycles_of(p, &t, channels);
-                if (least >= 0 && cycles >= least) continue;
-                least = cycles;
-                *best = t;
-            }
+    const int64_t pixels = p->room / ((int64_t)2 * block);
+    if (pixels < 1 || block > ENGINE_MOST_EXTENT) return least;
+    for (int32_t w = largest_part(s->out_w, most_extent(pixels)); w > 0; w = next_part(s->out_w, w)) {
+        for (int32_t h = largest_part(s->out_h, most_extent(pixels / w)); h > 0; h = next_part(s->out_h, h)) {
+            const xpu_tiling_task t = {block, h, w};
+            if (xpu_tiling_window_buffers_of(&p->upper, &t, p->has_weights, p->format).total > (uint64_t)p->room)
+                continue;
+            double cycles = engine_cycles_of(p, &t, channels);
+            if (least >= 0 && cycles >= least) continue;
+            least = cycles;
+            *best = t;
         }
     }
+    return least;
+}
+
+/* As choose, of SM. Fewer channels than the engine has only where no more have room, and 16-bit operands, which may
+ * have no room in LM either. */
+static double choose_for_engine(const problem *p, uint32_t channels, xpu_tiling_task *best) {
+    enum { LEAST_BLOCK = 4 };
+    const int32_t all = p->shape.in_c, group = (int32_t)channels;
+    double least = -1;
+    for (int32_t c = all; c > 0; c = c > group ? (int32_t)(parts(c / 2, group) * group) : 0)
+        least = try_block(p, channels, c, least, best);
+    for (int32_t c = group / 2; p->format.operand > 1 && least < 0 && c >= LEAST_BLOCK; c /= 2)
+        if (c < all) least = try_block(p, channels, c, least, best);
     return least;
 }
 

@@ -22,7 +22,7 @@ enum {
     QUANTISED_LANES = 16,
     MOST_STEPS = XPU_MOST_LISTED / 4,
     MOST_FIELD = 65535, /* rows and channels that descriptors have fields for */
-    LOADS = 600 /* until the first tile and its weights are there */
+    LOADS = 600         /* until the first tile and its weights are there */
 };
 
 typedef struct {

@@ -20,7 +20,8 @@ enum {
     DMA_PIXEL = 2,
     MOST_CHANNELS = 64,
     MOST_STEP = 255,
-    LEAST_LM = 16384 /* of any chip */
+    MOST_EXTENT = 65535, /* of an image that a window engine takes */
+    LEAST_LM = 16384     /* of any chip */
 };
 
 typedef struct {
@@ -108,7 +109,8 @@ const char *xpu_why_not_wide_depthwise(xpu_codegen *cg, const xpu_conv_shape *sh
         if (shape->stride[axis] > MOST_STEP || shape->dilation[axis] > MOST_STEP)
             return "its stride or dilation is larger than a descriptor's fields";
     }
-    const uint64_t room = LEAST_LM - XPU_LM_RESERVED;
+    const int is_long = upper.in_h > MOST_EXTENT || upper.in_w > MOST_EXTENT;
+    const uint64_t room = LEAST_LM - XPU_LM_RESERVED - (is_long ? XPU_LM_WINDOW : 0);
     if (xpu_tiling_depthwise_of(&upper, &lone, 0, room).bytes > room)
         return "a depthwise kernel that reaches this far runs on the cores";
     return NULL;
