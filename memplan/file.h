@@ -19,7 +19,7 @@
  * in time (memplan/moves.h): "stays": [{"buffer", "level", "from", "to"}, ...], "transfers": [{"source": 0, "target":
  * 1, "begin": 3, "end": 4, "shares": [[3, 4096], ...]}, ...], in which source and target are numbers of stays,
  * "cycles": [of each step], "last_bytes", and all of the above as for a problem whose buffers are the stays; of a
- * buffer with several they are called conv1/w@L3:3, with level and first step.
+ * buffer with several they are called conv1/w@L3:3, with level and first step, and a "+" where a buffer is called so.
  *
  * Minimalloc's CSV is a problem of one level too, whose size the caller gives. Its first line names the columns, in any
  * order: id (or buffer, buffer_id), lower (start, begin), upper, which the life does not include (or end, which it

@@ -53,6 +53,10 @@ check 0 'moves    it comes from GM in step 0' plan explain "$folder/t.json" "$fo
 check 0 '"arrival": "comes from GM in step 0"' plan explain "$folder/t.json" "$folder/u.json" 'w@SM*' --json
 check 0 'buffers are drawn' plan svg "$folder/t.json" "$folder/u.json" -o "$folder/u.svg"
 check 0 'comes from GM in step 0' cat "$folder/u.svg"
+sed 's/"buffers": \[/&\n {"name": "w@SM:0", "bytes": 64, "first": 0, "last": 1, "uses": [[0, 64]]},/' "$folder/t.json" >"$folder/v.json"
+check 0 '2 buffers are placed' plan plan "$folder/v.json" -o "$folder/u.json"
+check 0 'the plan is valid' plan check "$folder/v.json" "$folder/u.json" # its stays have names of their own
+check 0 'w@SM:0+' plan report "$folder/v.json" "$folder/u.json"
 head -c 5000 "$folder/m.xpu" >"$folder/cut.xpu"
 check 3 '[xpu-' plan explain "$folder/cut.xpu" x
 printf '%d passed, %d failed\n' "$passed" "$failed"
