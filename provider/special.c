@@ -105,7 +105,7 @@ static OrtStatus *compile(const xpu_ep_region *region, xpu_arena *arena, const s
 static xpu_ep_instance *find(const xpu_ep_region *region, const xpu_hash *key, char **why) {
     xpu_ep_instance *found = region->special;
     while (found && !xpu_hash_equal(&found->key, key)) found = found->next;
-    for (uint32_t i = 0; !found && i < XPU_EP_FAILURES; i++) {
+    for (uint32_t i = 0; !found && !*why && i < XPU_EP_FAILURES; i++) { /* two runs may have met the same one */
         const xpu_ep_failure *failure = &region->failures[i];
         if (failure->text && xpu_hash_equal(&failure->key, key)) *why = strdup(failure->text);
     }
