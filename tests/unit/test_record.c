@@ -210,7 +210,8 @@ static void in_a_ring(void) {
 /* No file makes the recorder read or divide by what is not there, nor compute (make test SAN=undefined) what has no
  * value. */
 static void bad_rings(void) {
-    static const int32_t bad[][3] = {{5, 2, 1}, {4, 0, 1}, {4, 2, 0}, {-4, 2, 1}, {4, 2, 1 << 20}, {1 << 16, 2, 1}, {4, 2, 1}};
+    static const int32_t bad[][3] = {{5, 2, 1},       {4, 0, 1},       {4, 2, 0}, {-4, 2, 1},
+                                     {4, 2, 1 << 20}, {1 << 16, 2, 1}, {4, 2, 1}};
     BENCH_OPEN(b);
     xpu_recording recording = {.after = 0};
     xpu_recorded r[2];
