@@ -242,11 +242,12 @@ char *xpu_memplan_arrival_text(xpu_arena *arena, const xpu_memplan_moves *moves,
 char *xpu_memplan_moves_text(xpu_arena *arena, const xpu_memplan_problem *problem, const xpu_memplan_moves *moves) {
     xpu_text text;
     xpu_text_init(&text, arena);
-    xpu_text_add(&text, "%" PRIu64 " cycles, %" PRIu64 " bytes cross %s", moves->all_cycles, moves->last_bytes,
-                 xpu_escape(arena, problem->levels[problem->level_count - 1].name, 100));
+    if (moves->cycles)
+        xpu_text_add(&text, "%" PRIu64 " cycles, %" PRIu64 " bytes cross %s", moves->all_cycles, moves->last_bytes,
+                     xpu_escape(arena, problem->levels[problem->level_count - 1].name, 100));
     if (moves->still_cycles)
         xpu_text_add(&text, "; without moves %" PRIu64 " and %" PRIu64, moves->still_cycles, moves->still_bytes);
-    xpu_text_add(&text, "\n");
+    if (moves->cycles) xpu_text_add(&text, "\n");
     for (uint32_t i = 0; i < moves->transfer_count; i++) {
         const xpu_memplan_transfer *t = &moves->transfers[i];
         const xpu_memplan_stay *to = &moves->stays[t->target];
@@ -265,8 +266,8 @@ char *xpu_memplan_moves_text(xpu_arena *arena, const xpu_memplan_problem *proble
 
 json_t *xpu_memplan_moves_json(xpu_arena *arena, const xpu_memplan_problem *problem, const xpu_memplan_moves *moves) {
     json_t *root = xpu_json_own(arena, json_object());
-    xpu_json_set(arena, root, "cycles", number(moves->all_cycles));
-    xpu_json_set(arena, root, "last_bytes", number(moves->last_bytes));
+    if (moves->cycles) xpu_json_set(arena, root, "cycles", number(moves->all_cycles));
+    if (moves->cycles) xpu_json_set(arena, root, "last_bytes", number(moves->last_bytes));
     if (moves->still_cycles) {
         xpu_json_set(arena, root, "still_cycles", number(moves->still_cycles));
         xpu_json_set(arena, root, "still_bytes", number(moves->still_bytes));
@@ -285,8 +286,8 @@ json_t *xpu_memplan_moves_json(xpu_arena *arena, const xpu_memplan_problem *prob
         xpu_json_set(arena, item, "until", number(to->to));
         xpu_json_set(arena, item, "bytes", number(problem->buffers[to->buffer].bytes));
     }
-    json_t *steps = xpu_json_set(arena, root, "steps", json_array());
-    for (uint32_t i = 0; i < problem->timeline->step_count; i++)
+    json_t *steps = moves->cycles ? xpu_json_set(arena, root, "steps", json_array()) : NULL;
+    for (uint32_t i = 0; steps && i < problem->timeline->step_count; i++)
         xpu_json_append(arena, steps, number(moves->cycles[i]));
     return root;
 }

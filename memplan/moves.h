@@ -39,7 +39,7 @@ typedef struct {
     uint32_t stay_count;
     xpu_memplan_transfer *transfers; /* by target */
     uint32_t transfer_count;
-    uint64_t *cycles;                   /* per step */
+    uint64_t *cycles;                   /* per step; NULL: none of these numbers is known */
     uint64_t all_cycles, last_bytes;    /* their sum; the bytes that cross the last level */
     uint64_t still_cycles, still_bytes; /* the same where each buffer has one level for life; 0: not known */
     xpu_memplan_problem problem;        /* with a buffer for each stay, which has one level, and no time line */

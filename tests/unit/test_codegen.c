@@ -4,7 +4,7 @@
 #include "base/file.h"
 #include "base/json.h"
 #include "tests/unit/codegen_fixture.h"
-#include "xpu_codegen/pack/layer_cost.h"
+#include "xpu_codegen/lower/layer_cost.h"
 #include "xpu_codegen/choose/precision_rules.h"
 #include "xpu_codegen/choose/rules.h"
 #include "xpu_codegen/lower/buffers.h"

@@ -131,6 +131,30 @@ static void copy_of_nothing(bench *b, xpu_program *p) {
     (void)b;
     p->buffers.items[3].copy_of = 9;
 }
+static void ahead_of_nothing(bench *b, xpu_program *p) {
+    (void)b;
+    p->buffers.items[3].kind = XPU_BUFFER_AHEAD;
+    p->buffers.items[3].copy_row = 0;
+}
+static void ahead_outside(bench *b, xpu_program *p) {
+    (void)b;
+    p->buffers.items[3].kind = XPU_BUFFER_AHEAD;
+    p->buffers.items[3].bytes = xpu_dim_const(&p->graph->dims, 8);
+    p->buffers.items[3].copy_row = 4;
+    p->buffers.items[3].copy_pitch = 124;
+    p->buffers.items[3].copy_offset = 4;
+}
+static void ahead_never_comes(bench *b, xpu_program *p) {
+    (void)b;
+    p->buffers.items[3].kind = XPU_BUFFER_AHEAD;
+    p->buffers.items[3].copy_row = p->buffers.items[3].copy_pitch = 4;
+}
+static void transfer_of_copy(bench *b, xpu_program *p) {
+    XPU_PUSH(b->arena, &p->transfers, ((xpu_program_transfer){3, 0, 4}));
+}
+static void transfer_of_nothing(bench *b, xpu_program *p) {
+    XPU_PUSH(b->arena, &p->transfers, ((xpu_program_transfer){9, 0, 4}));
+}
 static void input_unlisted(bench *b, xpu_program *p) {
     (void)b;
     p->graph->inputs.count = 0;
@@ -370,6 +394,11 @@ static const lie lies[] = {
     {"a copy of no weight", copy_of_activation, "a copy of a weight is malformed"},
     {"a copy larger than its weight", copy_too_large, "a copy of a weight is malformed"},
     {"a copy of nothing", copy_of_nothing, "a copy of a weight is malformed"},
+    {"runs of no bytes ahead", ahead_of_nothing, "a copy of a weight is malformed"},
+    {"runs outside of the weight", ahead_outside, "a copy of a weight is malformed"},
+    {"what never comes", ahead_never_comes, "a transfer of a weight is malformed"},
+    {"a transfer of a copy", transfer_of_copy, "a transfer of a weight is malformed"},
+    {"a transfer of nothing", transfer_of_nothing, "a transfer of a weight is malformed"},
     {"an input nobody lists", input_unlisted, "an input is not in the list of inputs"},
     {"in place of nothing", in_place_of_nothing, "a buffer does not exist"},
     {"in place of itself", in_place_of_itself, "a buffer does not exist"},

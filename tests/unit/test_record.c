@@ -233,5 +233,54 @@ static void bad_rings(void) {
     bench_close(&b);
 }
 
-XPU_TEST_MAIN("lists of descriptors", {"together", together}, {"in a ring", in_a_ring}, {"bad rings", bad_rings},
-              {"lists", lists}, {"layers before", layers_before}, {"refused", refused})
+/* A load of 1024 bytes of weights, 256 of which have been fetched in runs of 64 bytes; 4096 bytes are to be fetched for
+ * later layers: loads of the same bytes in as many copies as there are runs, copies between the loads of x, in the
+ * order of bytes, and products that wait for the loads that they waited for. */
+static void ahead(void) {
+    enum { RUN = 64, PITCH = 256, FAST = 0x30000000, SLOW = 0x80600000, LATER = 4096 };
+    BENCH_OPEN(b);
+    const struct xpu_conv2d_i8_args args = product();
+    const xpu_recorded_move fetched = {args.w, FAST, RUN, PITCH, 0, 4 * RUN},
+                            later = {SLOW, FAST + 1024, 512, 1024, 512, LATER};
+    const xpu_recorded_moves moves = {&later, 1, &fetched, 1};
+    xpu_recording recording = {.after = 0}, plain = {.after = 0};
+    xpu_recorded r, without;
+    CU_ASSERT_PTR_NULL_FATAL(record(&b, &args, 4, 100, &plain, &without));
+    recording.moves = &moves;
+    CU_ASSERT_PTR_NULL_FATAL(record(&b, &args, 4, 100, &recording, &r));
+    CU_ASSERT(r.args.early == without.args.early && r.args.work == without.args.work && !recording.moves);
+    CU_ASSERT_EQUAL(recording.signals[XPU_COUNTER_LOAD], (uint32_t)r.args.loads);
+    uint32_t weights = 0, runs = 0, come = 0, loads = 0, before[8] = {0};
+    for (int32_t i = 1; i <= r.args.loads; i++) {
+        const uint32_t *words = place(&r, i);
+        const uint32_t from = (uint32_t)xpu_desc_copy_get_src(words), to = (uint32_t)xpu_desc_copy_get_dst(words),
+                       bytes = 4 * xpu_desc_copy_get_size3(words), rows = xpu_desc_copy_get_size2(words);
+        if (to >= FAST && to < FAST + 1024 + 512 + LATER) { /* what is fetched */
+            CU_ASSERT(i > r.args.early && to == FAST + 1024 + 512 + come);
+            CU_ASSERT_EQUAL(from, SLOW + (512 + come) / 512 * 1024 + come % 512);
+            come += rows * bytes;
+            continue;
+        }
+        const int is_weight = weights < 1024 && i > 1;
+        if (is_weight && from >= FAST && from < FAST + 4 * RUN) {
+            CU_ASSERT(bytes == RUN && from == FAST + runs * RUN && weights == runs * PITCH);
+            runs++;
+        } else if (is_weight) {
+            CU_ASSERT_EQUAL(from, args.w + weights);
+        }
+        if (is_weight) weights += bytes;
+        if (!is_weight || weights == 1024) before[loads++] = (uint32_t)i;
+    }
+    CU_ASSERT(weights == 1024 && runs == 4 && come == LATER && loads == (uint32_t)without.args.loads);
+    for (int32_t i = 0; i < r.args.work; i++) {
+        const uint32_t *words = place(&r, 1 + r.args.loads + i), *other = place(&without, 1 + without.args.loads + i);
+        CU_ASSERT((words[1] & 0xff) == LOAD && (other[1] & 0xff) == LOAD);
+        CU_ASSERT_EQUAL(words[2], before[other[2] - 1]);
+    }
+    recording = (xpu_recording){.moves = &moves};
+    CU_ASSERT_PTR_NOT_NULL(record(&b, &args, 4, 20, &recording, &r)); /* no room */
+    bench_close(&b);
+}
+
+XPU_TEST_MAIN("lists of descriptors", {"ahead", ahead}, {"together", together}, {"in a ring", in_a_ring},
+              {"bad rings", bad_rings}, {"lists", lists}, {"layers before", layers_before}, {"refused", refused})

@@ -89,7 +89,24 @@ static double constants_of(const predictor *p, const xpu_program_layer *layer, c
     return once < all ? larger(once, all * share) : all;
 }
 
-static double predict_layer(const predictor *p, const xpu_program_layer *layer, double *gm_bytes) {
+/* What layers before have fetched of the layer's constants, and what it fetches for later ones. */
+typedef struct {
+    double taken, fetched;
+} ahead;
+
+static ahead ahead_of(const predictor *p, uint32_t layer) {
+    ahead bytes = {0};
+    for (uint32_t i = 0; i < p->program->transfers.count; i++) {
+        const xpu_program_transfer *t = &p->program->transfers.items[i];
+        if (p->places[t->buffer].level != XPU_LEVEL_L3) continue;
+        if (t->layer == layer) bytes.fetched += (double)t->bytes;
+        if (p->program->buffers.items[t->buffer].last_layer == layer) bytes.taken += (double)t->bytes;
+    }
+    return bytes;
+}
+
+static double predict_layer(const predictor *p, uint32_t index, double *gm_bytes) {
+    const xpu_program_layer *layer = &p->program->layers.items[index];
     const xpu_program_model *m = &layer->model;
     const xpu_node_info *node = layer->node.id ? xpu_node_at(p->program->graph, layer->node) : NULL;
     double read = 0, written = 0, share = share_of(p, layer), constants = constants_of(p, layer, node, share);
@@ -98,7 +115,11 @@ static double predict_layer(const predictor *p, const xpu_program_layer *layer, 
     for (uint32_t i = 0; node && i < node->input_count; i++) read += (double)gm_bytes_of(p, node->inputs[i]);
     for (uint32_t i = 0; i < layer->output_count; i++) written += (double)gm_bytes_of(p, layer->outputs[i]);
     if (node && has_copies(p, node)) constants = 0;
-    double load = share * (double)m->load * (read > 0 ? slower : 1) + constants / p->rate;
+    const ahead moved = ahead_of(p, index);
+    const double once = constants_of(p, layer, node, 0), times = once > 0 ? constants / once : 1;
+    const double taken = constants < times * moved.taken ? constants : times * moved.taken;
+    constants += moved.fetched - taken;
+    double load = share * (double)m->load * (read > 0 ? slower : 1) + constants / p->rate + taken / LINE_BYTES;
     double store = share * (double)m->store * (written > 0 ? slower : 1);
     double all = (read + written + constants) / p->rate;
     *gm_bytes += read + written + constants;
@@ -175,7 +196,7 @@ xpu_prediction xpu_predict(const xpu_program *program, const xpu_chip *own, cons
     double gm_bytes = 0, cycles = predict_copies(&p, &gm_bytes);
     uint64_t *layers = XPU_NEW_ARRAY(arena, uint64_t, program->layers.count);
     for (uint32_t i = 0; i < program->layers.count; i++) {
-        const double alone = predict_layer(&p, &program->layers.items[i], &gm_bytes);
+        const double alone = predict_layer(&p, i, &gm_bytes);
         cycles += alone;
         layers[i] = (uint64_t)alone;
     }

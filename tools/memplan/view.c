@@ -50,6 +50,35 @@ static xpu_status make_problem(void *context, const int64_t *symbols, xpu_arena 
     return xpu_placement_problem(c->program, &c->chip, symbols, arena, placement, diags);
 }
 
+/* What is fetched ahead, as transfers between stays: each buffer stands in one level for life. */
+static void show_transfers(xpu_tool *tool, const xpu_program *p, xpu_memplan_view *view) {
+    const uint32_t buffers = view->problem.buffer_count;
+    if (!p->transfers.count) return;
+    xpu_memplan_moves *moves = XPU_NEW(tool->arena, xpu_memplan_moves);
+    moves->stays = XPU_NEW_ARRAY(tool->arena, xpu_memplan_stay, buffers);
+    moves->transfers = XPU_NEW_ARRAY(tool->arena, xpu_memplan_transfer, p->transfers.count);
+    for (uint32_t i = 0; i < buffers; i++) {
+        const xpu_memplan_buffer *b = &view->problem.buffers[i];
+        moves->stays[i] = (xpu_memplan_stay){i, view->plan.places[i].level, b->first, b->last};
+    }
+    for (uint32_t i = 0; i < p->transfers.count; i++) {
+        const xpu_program_transfer *from = &p->transfers.items[i];
+        if (view->plan.places[from->buffer].level != XPU_LEVEL_L3) continue;
+        xpu_memplan_transfer *last = moves->transfer_count ? &moves->transfers[moves->transfer_count - 1] : NULL;
+        if (!last || last->target != from->buffer) {
+            last = &moves->transfers[moves->transfer_count++];
+            *last =
+                (xpu_memplan_transfer){p->buffers.items[from->buffer].copy_of, from->buffer, from->layer, 0, NULL, 0};
+        }
+        last->end = from->layer;
+    }
+    moves->stay_count = buffers;
+    moves->problem = view->problem;
+    moves->plan = view->plan;
+    view->whole = &moves->problem;
+    view->moves = moves;
+}
+
 static int read_program(xpu_tool *tool, const char *path, xpu_memplan_view *view) {
     xpu_arena *arena = tool->arena;
     compiled c;
@@ -73,6 +102,7 @@ static int read_program(xpu_tool *tool, const char *path, xpu_memplan_view *view
     view->problem = placement.problem;
     view->problem.file = path;
     view->plan = *plan;
+    show_transfers(tool, c.program, view);
     return XPU_OK;
 }
 

@@ -3,9 +3,10 @@
 #include <string.h>
 
 #include "xpu_codegen/choose/listed.h"
+#include "xpu_codegen/lower/ahead.h"
 #include "xpu_codegen/lower/buffers.h"
 #include "xpu_codegen/lower/layers.h"
-#include "xpu_runtime/program/record.h"
+#include "xpu_runtime/program/transfers.h"
 
 enum {
     PLACE_BYTES = XPU_DESC_WORDS * 4,
@@ -51,21 +52,29 @@ static uint32_t calls_from(const xpu_codegen *cg, uint32_t layer, uint32_t word,
     return layer + 1 < cg->layers.count ? 2 : 1;
 }
 
+static const char *record_some(xpu_codegen *cg, const xpu_recorded_call *calls, uint32_t count, uint32_t room,
+                               xpu_arena *arena, xpu_recording *recording, xpu_recorded *recorded) {
+    const xpu_recorded_moves moves = xpu_moves_of_layers(&cg->program, NULL, calls[0].layer, count, arena);
+    recording->moves = &moves;
+    const char *why =
+        xpu_record_layers(calls, count, XPU_GM_BASE, cg->chip.array_columns, room, arena, recording, recorded);
+    recording->moves = NULL;
+    return why;
+}
+
 /* Lists of one or two layers; 0: there are none. Layers that a dump tells apart need room for lists of their own. */
 static int record_calls(xpu_codegen *cg, const xpu_recorded_call *calls, uint32_t count, uint32_t used,
                         xpu_arena *arena, xpu_recording *recording, xpu_recorded *recorded) {
     const uint32_t left = used < XPU_MOST_LISTED_OF_ALL ? XPU_MOST_LISTED_OF_ALL - used : 0,
                    room = left < XPU_MOST_LISTED ? left : XPU_MOST_LISTED;
     const xpu_recording before = *recording;
-    if (!count || !room ||
-        xpu_record_layers(calls, count, XPU_GM_BASE, cg->chip.array_columns, room, arena, recording, recorded))
-        return 0;
+    if (!count || !room || record_some(cg, calls, count, room, arena, recording, recorded)) return 0;
     if (count < 2 || xpu_is_recorded_with(&calls[1], &calls[0], 1)) return 1;
     xpu_recording alone = before;
     uint32_t places = 0;
     for (uint32_t i = 0; i < count; i++) {
         xpu_recorded of;
-        if (xpu_record_layers(&calls[i], 1, XPU_GM_BASE, cg->chip.array_columns, room, arena, &alone, &of)) break;
+        if (record_some(cg, &calls[i], 1, room, arena, &alone, &of)) break;
         if (of.places > recorded[i].places) recorded[i].places = of.places;
         recorded[i].args.places = (int32_t)recorded[i].places;
         places += recorded[i].places;
@@ -94,6 +103,27 @@ static void record_layers(xpu_codegen *cg, layer_lists *lists, xpu_arena *arena)
             places += recorded[i].places;
         }
     }
+}
+
+/* With what is fetched ahead; where lists of a layer have no room for it, without. */
+static void record_ahead(xpu_codegen *cg, layer_lists *lists, xpu_arena *arena) {
+    const uint32_t layers = cg->layers.count, buffers = cg->program.buffers.count;
+    xpu_lists_kind *kinds = XPU_NEW_ARRAY(arena, xpu_lists_kind, layers);
+    layer_lists *more = XPU_NEW_ARRAY(arena, layer_lists, layers);
+    for (uint32_t i = 0; i < layers; i++)
+        kinds[i] = !lists[i].places ? XPU_LISTS_NONE : lists[i].args.is_rung ? XPU_LISTS_BESIDE : XPU_LISTS_OWN;
+    xpu_fetch_ahead(cg, kinds);
+    if (cg->program.buffers.count == buffers) return;
+    record_layers(cg, more, arena);
+    int all = 1;
+    for (uint32_t i = 0; i < layers; i++)
+        all &= !lists[i].places == !more[i].places && lists[i].args.is_rung == more[i].args.is_rung;
+    if (all) {
+        memcpy(lists, more, layers * sizeof *lists);
+        return;
+    }
+    cg->program.buffers.count = buffers;
+    cg->program.transfers.count = 0;
 }
 
 /* ---- free shapes ---- */
@@ -187,9 +217,10 @@ void xpu_make_lists(xpu_codegen *cg) {
     if (when == XPU_NOT_LISTED || cg->program.steps.count || !cg->layers.count) return;
     xpu_arena *scratch = xpu_arena_new(xpu_arena_mem(cg->arena), "lists");
     layer_lists *lists = XPU_NEW_ARRAY(scratch, layer_lists, cg->layers.count);
-    if (when == XPU_LISTED)
+    if (when == XPU_LISTED) {
         record_layers(cg, lists, scratch);
-    else
+        record_ahead(cg, lists, scratch);
+    } else
         reserve_lists(cg, lists, scratch);
     const uint64_t most = (uint64_t)cg->chip.gm_bytes / PART_OF_GM;
     uint64_t bytes = 0;

@@ -1,7 +1,7 @@
 /* The program's file: memory is planned behind the linked image. */
 #include "xpu_codegen/pack/file.h"
 
-#include "xpu_codegen/pack/layer_cost.h"
+#include "xpu_codegen/lower/layer_cost.h"
 #include "xpu_codegen/pack/memory.h"
 #include "xpu_codegen/pack/weights.h"
 #include "xpu_runtime/program/file.h"

@@ -7,7 +7,7 @@
 #include "xpu_runtime/program/largest_shape.h"
 #include "xpu_codegen/lower/buffers.h"
 #include "xpu_codegen/lower/layers.h"
-#include "xpu_codegen/pack/layer_cost.h"
+#include "xpu_codegen/lower/layer_cost.h"
 
 static const double MOST_EXACT = 9e15; /* that a number in JSON holds */
 

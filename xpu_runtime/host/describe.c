@@ -29,6 +29,14 @@ static void describe_states(const xpu_graph *graph, json_t *list, xpu_arena *are
     }
 }
 
+/* Bytes of weights of later layers that come to L3 while a layer runs. */
+static uint64_t fetched_by(const xpu_program *p, uint32_t layer) {
+    uint64_t bytes = 0;
+    for (uint32_t i = 0; i < p->transfers.count; i++)
+        if (p->transfers.items[i].layer == layer) bytes += p->transfers.items[i].bytes;
+    return bytes;
+}
+
 static void describe_layers(const xpu_program *p, json_t *list, xpu_arena *arena) {
     for (uint32_t i = 0; i < p->layers.count; i++) {
         const xpu_program_layer *l = &p->layers.items[i];
@@ -38,6 +46,8 @@ static void describe_layers(const xpu_program *p, json_t *list, xpu_arena *arena
         xpu_json_set(arena, entry, "unit", json_string(xpu_unit_name(l->unit)));
         xpu_json_set(arena, entry, "kernel", json_string(xpu_escape(arena, l->kernel, 40)));
         if (l->reason) xpu_json_set(arena, entry, "reason", json_string(xpu_escape(arena, l->reason, 400)));
+        const uint64_t fetched = fetched_by(p, i);
+        if (fetched) xpu_json_set(arena, entry, "fetched_bytes", json_integer((json_int_t)fetched));
     }
 }
 

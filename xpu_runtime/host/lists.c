@@ -2,7 +2,7 @@
 #include <string.h>
 
 #include "xpu_runtime/host/host.h"
-#include "xpu_runtime/program/record.h"
+#include "xpu_runtime/program/transfers.h"
 
 enum { PLACE_BYTES = XPU_DESC_WORDS * sizeof(uint32_t) };
 
@@ -62,6 +62,9 @@ static xpu_status write_layers(xpu_run *run, uint32_t layer, uint32_t count, uin
     if (!why && *total > XPU_MOST_LISTED_OF_ALL) why = "the program's are longer than xpuc makes them";
     if (!why && (all < XPU_LISTED_PARAMETERS || all > XPU_MOST_LISTED + XPU_LISTED_PARAMETERS))
         why = "they are longer than xpuc makes them";
+    xpu_recorded_moves moves = {0};
+    if (run->only_layer == UINT32_MAX) moves = xpu_moves_of_layers(run->program, run->places, layer, count, run->arena);
+    recording->moves = &moves;
     if (!why)
         why = xpu_record_layers(calls, count, args[0].lists, run->owner->chip.array_columns, (uint32_t)all, run->arena,
                                 recording, recorded);

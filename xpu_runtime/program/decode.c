@@ -5,6 +5,8 @@
 #include "xpu_runtime/program/placement.h"
 #include "xpu_runtime/program/record.h"
 
+enum { WORD_BYTES = 4 };
+
 /* A dim that must be there and lie between 0 and `limit` at the smallest shape. */
 static int size_of(decoder *d, uint32_t id, int64_t limit, xpu_dim *dim) {
     if (!dim_of(d, id, dim)) return 0;
@@ -179,9 +181,12 @@ static int decode_buffer(decoder *d, const XpuMeta__Buffer *from, size_t index, 
         .level = (xpu_level)from->level,
         .offset = from->offset,
         .copy_of = from->copy_of,
+        .copy_offset = from->copy_offset,
+        .copy_row = from->copy_row,
+        .copy_pitch = from->copy_pitch,
         .passes = from->passes,
     };
-    int good = from->kind <= XPU_BUFFER_COPY && from->n_levels <= XPU_LEVEL_COUNT && from->level < XPU_LEVEL_COUNT &&
+    int good = from->kind <= XPU_BUFFER_AHEAD && from->n_levels <= XPU_LEVEL_COUNT && from->level < XPU_LEVEL_COUNT &&
                from->alignment >= 1 && from->alignment <= 4096 && !(from->alignment & (from->alignment - 1)) &&
                from->first_layer <= from->last_layer && from->last_layer < layers + 1 && from->alias_of >= -1 &&
                from->alias_of < (int64_t)index && from->offset <= (uint64_t)1 << 32 &&
@@ -198,10 +203,18 @@ static int decode_buffer(decoder *d, const XpuMeta__Buffer *from, size_t index, 
     return 1;
 }
 
+/* Whole runs of whole words within a weight. */
+static int runs_are_good(const xpu_program_buffer *b, uint64_t bytes, uint64_t original) {
+    if (b->copy_offset % WORD_BYTES || b->copy_row % WORD_BYTES || b->copy_pitch % WORD_BYTES) return 0;
+    if (!bytes || !b->copy_row || bytes % b->copy_row || b->copy_row > b->copy_pitch || bytes > original) return 0;
+    if (b->copy_pitch > original || b->copy_offset > original - b->copy_row) return 0;
+    return bytes / b->copy_row - 1 <= (original - b->copy_row - b->copy_offset) / b->copy_pitch;
+}
+
 /* A weight lies within the weights, a copy has the bytes of a weight, in whole words. */
 static int weight_is_good(decoder *d, const xpu_program_buffer *b, size_t index, uint64_t weights_bytes) {
     int64_t bytes = 0, original = 0;
-    if (b->kind != XPU_BUFFER_WEIGHT && b->kind != XPU_BUFFER_COPY) return 1;
+    if (b->kind == XPU_BUFFER_ACTIVATION || b->kind == XPU_BUFFER_SCRATCH) return 1;
     int fixed = xpu_dim_is_const(&d->graph->dims, b->bytes, &bytes) && b->alias_of < 0;
     if (b->kind == XPU_BUFFER_WEIGHT) {
         return check(d,
@@ -210,6 +223,7 @@ static int weight_is_good(decoder *d, const xpu_program_buffer *b, size_t index,
     }
     const xpu_program_buffer *of = b->copy_of < index ? &d->program->buffers.items[b->copy_of] : NULL;
     fixed = fixed && of && of->kind == XPU_BUFFER_WEIGHT && xpu_dim_is_const(&d->graph->dims, of->bytes, &original);
+    if (b->kind == XPU_BUFFER_AHEAD) fixed = fixed && runs_are_good(b, (uint64_t)bytes, (uint64_t)original);
     return check(d, fixed && bytes <= original + 3, "a copy of a weight is malformed");
 }
 
@@ -359,6 +373,39 @@ static int lists_exist(decoder *d) {
     return 1;
 }
 
+/* Whether all of a buffer that is fetched ahead comes, before the last layer of its life. */
+static int is_whole(const xpu_program *p, uint32_t buffer, int64_t come) {
+    int64_t bytes;
+    return xpu_dim_is_const(&p->graph->dims, p->buffers.items[buffer].bytes, &bytes) && come == bytes;
+}
+
+/* By buffer and layer, layers have lists, whole words. */
+static int decode_transfers(decoder *d) {
+    xpu_program *p = d->program;
+    xpu_entries list = list_of(d, "transfers");
+    if (!check_count(d, list.count, MAX_ITEMS, "transfers")) return 0;
+    uint32_t buffer = UINT32_MAX, layer = 0, buffers = 0, ahead = 0;
+    int64_t come = 0;
+    int good = 1;
+    for (const XpuMeta__Transfer *from; good && (from = xpu_entries_next(&list));) {
+        const int is_next = from->buffer != buffer;
+        if (is_next) good = !buffers++ || (from->buffer > buffer && is_whole(p, buffer, come));
+        if (is_next) buffer = from->buffer, come = 0;
+        good = good && buffer < p->buffers.count && p->buffers.items[buffer].kind == XPU_BUFFER_AHEAD;
+        const xpu_program_buffer *b = good ? &p->buffers.items[buffer] : NULL;
+        good = good && from->layer >= b->first_layer && from->layer < b->last_layer &&
+               b->last_layer < p->layers.count && (is_next || from->layer > layer) &&
+               p->layers.items[from->layer].lists && from->bytes > 0 && from->bytes <= XPU_PROGRAM_MAX_SIZE &&
+               from->bytes % WORD_BYTES == 0;
+        layer = from->layer;
+        come += good ? (int64_t)from->bytes : 0;
+        XPU_PUSH(d->arena, &p->transfers, ((xpu_program_transfer){buffer, layer, from->bytes}));
+    }
+    for (uint32_t i = 0; i < p->buffers.count; i++) ahead += p->buffers.items[i].kind == XPU_BUFFER_AHEAD;
+    good = good && ahead == buffers && (!buffers || (is_whole(p, buffer, come) && !p->graph->dims.symbols.count));
+    return ended(d, &list) && check(d, good, "a transfer of a weight is malformed");
+}
+
 static int decode_plan(decoder *d) {
     xpu_entries list = list_of(d, "plan");
     if (!check_count(d, list.count, MAX_PLAN, "words in its plan table")) return 0;
@@ -505,7 +552,8 @@ xpu_program *xpu_metadata_decode(const xpu_blob *metadata, const xpu_blob *graph
             check(&d, d.program->stripped, "its section .xpu.graph is missing");
         }
         d.message = &program;
-        if (!*why && decode_layers(&d) && decode_plan(&d) && decode_steps(&d) && lists_exist(&d) && decode_states(&d))
+        if (!*why && decode_layers(&d) && decode_plan(&d) && decode_steps(&d) && lists_exist(&d) &&
+            decode_transfers(&d) && decode_states(&d))
             decode_lists(&d);
     }
     xpu_message_close(&program);

@@ -219,8 +219,12 @@ static void encode_buffers(encoder *e) {
         b.placed = from->placed;
         b.level = from->level;
         b.offset = from->offset;
-        b.has_copy_of = from->kind == XPU_BUFFER_COPY;
+        b.has_copy_of = from->kind == XPU_BUFFER_COPY || from->kind == XPU_BUFFER_AHEAD;
         b.copy_of = from->copy_of;
+        b.has_copy_offset = b.has_copy_row = b.has_copy_pitch = from->kind == XPU_BUFFER_AHEAD;
+        b.copy_offset = from->copy_offset;
+        b.copy_row = from->copy_row;
+        b.copy_pitch = from->copy_pitch;
         b.has_passes = from->passes != 0;
         b.passes = from->passes;
         put_entry(e, &b.base);
@@ -353,6 +357,19 @@ static void encode_states(encoder *e) {
     }
 }
 
+static void encode_transfers(encoder *e) {
+    const xpu_program *p = e->program;
+    begin_list(e, &xpu_meta__program__descriptor, "transfers");
+    for (uint32_t i = 0; i < p->transfers.count; i++) {
+        XpuMeta__Transfer t;
+        xpu_meta__transfer__init(&t);
+        t.buffer = p->transfers.items[i].buffer;
+        t.layer = p->transfers.items[i].layer;
+        t.bytes = p->transfers.items[i].bytes;
+        put_entry(e, &t.base);
+    }
+}
+
 static void encode_lists(encoder *e) {
     const xpu_program *p = e->program;
     begin_list(e, &xpu_meta__program__descriptor, "tensors");
@@ -421,6 +438,7 @@ static xpu_status encode_program(encoder *e) {
     encode_guards(e);
     encode_steps(e);
     encode_states(e);
+    encode_transfers(e);
     return XPU_OK;
 }
 

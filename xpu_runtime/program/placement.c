@@ -45,9 +45,9 @@ static xpu_memplan_level *make_levels(const xpu_chip *chip, const uint64_t *rese
 }
 
 static xpu_memplan_kind kind_of(xpu_buffer_kind kind) {
-    return kind == XPU_BUFFER_WEIGHT || kind == XPU_BUFFER_COPY ? XPU_MEMPLAN_WEIGHT
-           : kind == XPU_BUFFER_SCRATCH                         ? XPU_MEMPLAN_SCRATCH
-                                                                : XPU_MEMPLAN_ACTIVATION;
+    return kind == XPU_BUFFER_WEIGHT || kind == XPU_BUFFER_COPY || kind == XPU_BUFFER_AHEAD ? XPU_MEMPLAN_WEIGHT
+           : kind == XPU_BUFFER_SCRATCH                                                     ? XPU_MEMPLAN_SCRATCH
+                                                                                            : XPU_MEMPLAN_ACTIVATION;
 }
 
 /* ---- the shape, for messages ---- */

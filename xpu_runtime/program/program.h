@@ -34,8 +34,15 @@ typedef struct {
     xpu_dim dim;     /* DIM: the value; ADDRESS: bytes added (id 0: none) */
 } xpu_plan_word;
 
-/* COPY: the bytes of a weight in a faster memory; the program's first layer fills it. */
-typedef enum { XPU_BUFFER_WEIGHT, XPU_BUFFER_ACTIVATION, XPU_BUFFER_SCRATCH, XPU_BUFFER_COPY } xpu_buffer_kind;
+/* COPY: the bytes of a weight in a faster memory; the program's first layer fills it. AHEAD: a part of each block of a
+ * weight in a faster memory, for the last layer of its life, fetched by transfers while the layers before that run. */
+typedef enum {
+    XPU_BUFFER_WEIGHT,
+    XPU_BUFFER_ACTIVATION,
+    XPU_BUFFER_SCRATCH,
+    XPU_BUFFER_COPY,
+    XPU_BUFFER_AHEAD
+} xpu_buffer_kind;
 typedef enum { XPU_LEVEL_SM, XPU_LEVEL_L3, XPU_LEVEL_GM, XPU_LEVEL_COUNT } xpu_level;
 
 /* Memory that the planner places. Weights lie in the weights segment at a fixed offset. */
@@ -50,7 +57,10 @@ typedef struct {
     uint32_t passes;      /* how often its bytes are read or written in a run; 0: nobody knows */
     int32_t alias_of;     /* buffer whose memory it shares, or -1 */
     xpu_dim alias_offset; /* bytes into it */
-    uint32_t copy_of;     /* COPY: the weight, a buffer before this one */
+    uint32_t copy_of;     /* COPY, AHEAD: the weight, a buffer before this one */
+    uint64_t copy_offset; /* AHEAD: its first byte in the weight, */
+    uint64_t copy_row;    /* bytes that lie side by side there, */
+    uint64_t copy_pitch;  /* and from each of these runs to the next */
     /* where it is: for weights (offset in the weights segment) and for programs without symbols; otherwise planned when
      * shapes are bound */
     uint8_t placed;
@@ -63,6 +73,13 @@ typedef struct {
 typedef struct {
     uint32_t buffer, other;
 } xpu_program_in_place;
+
+/* The next bytes of a buffer AHEAD come while this layer runs, which has lists of descriptors, among its loads. Those
+ * of a buffer are all of it, and in the order of layers. Where the buffer does not lie in L3 nothing comes. */
+typedef struct {
+    uint32_t buffer, layer;
+    uint64_t bytes;
+} xpu_program_transfer;
 
 /* The buffers of a state's input and output. They live as long as the program runs, in GM, where each plan has them at
  * the same offsets, and change places after every run. */
@@ -163,6 +180,7 @@ typedef struct {
     uint32_t source_nodes; /* operators in the source model */
     XPU_ARRAY(xpu_program_buffer) buffers;
     XPU_ARRAY(xpu_program_in_place) in_place;
+    XPU_ARRAY(xpu_program_transfer) transfers; /* by buffer */
     XPU_ARRAY(xpu_program_value) values;
     XPU_ARRAY(xpu_program_state) states; /* in the order of the graph's; not stored, xpu_program_find_states */
     XPU_ARRAY(xpu_program_layer) layers;

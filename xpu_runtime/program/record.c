@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "xpu_runtime/include/xpu_device.h"
+#include "xpu_runtime/program/record_moves.h"
 
 enum { LAYERS = 2, LAYER_TAGS = 0xffff, PARAMS_BYTES = 4 * XPU_POST_WORDS, MOST = 1 << 24 };
 enum { MOST_FIELD = 0xffff, MOST_STRIDE = 0xff }; /* of descriptors */
@@ -298,6 +299,17 @@ static void run_kernels(const xpu_recorded_call *calls, uint32_t count, xpu_tick
     xpu_finish_queueing();
 }
 
+/* What is fetched, by the layers before and for later ones, among what kernels have queued. */
+static void weave(record *r, const xpu_recording *before, xpu_ticket after, xpu_arena *scratch) {
+    const xpu_recorded_moves *moves = before->moves;
+    xpu_descriptors d = {(uint32_t(*)[XPU_DESC_WORDS])r->items, r->engines, r->places, r->most};
+    if (r->problem || !moves) return;
+    const int32_t more = xpu_weave_moves(moves, &d, r->early, after, before->signals[XPU_COUNTER_LOAD], scratch);
+    if (more < 0) r->problem = "its lists have no room for what is fetched ahead";
+    if (more > 0) r->counters.signals[XPU_COUNTER_LOAD] += (uint32_t)more;
+    r->places = d.count;
+}
+
 const char *xpu_record_layers(const xpu_recorded_call *calls, uint32_t count, uint32_t address, uint32_t columns,
                               uint32_t most, xpu_arena *arena, xpu_recording *recording, xpu_recorded *recorded) {
     const xpu_ticket none = {XPU_NO_COUNTER, 0}, first = {XPU_COUNTER_STORE, 0},
@@ -319,11 +331,13 @@ const char *xpu_record_layers(const xpu_recorded_call *calls, uint32_t count, ui
     r = now;
     const xpu_ticket done = xpu_engines_done;
     pthread_mutex_unlock(&lock);
+    weave(&r, recording, follows ? before : none, scratch);
     if (!r.problem) {
         for (uint32_t i = 0; i < count; i++) take_args(&r, &calls[i], i, recording, &recorded[i]);
         if (count > 1) join(recorded);
         take_lists(&r, count, arena, recorded);
         *recording = r.counters;
+        recording->moves = NULL;
         recording->after = calls[count - 1].layer + 1;
         recording->done_counter = done.counter;
         recording->done_value = done.value;

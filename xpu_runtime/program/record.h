@@ -22,8 +22,24 @@ enum { XPU_MOST_LISTED = 4096, XPU_MOST_LISTED_OF_ALL = 32768, XPU_LISTED_PARAME
 
 enum { XPU_RECORDED_COUNTERS = 9, XPU_LISTS_WORDS = sizeof(struct xpu_engine_lists_args) / sizeof(uint32_t) };
 
+/* Bytes `first` to first + bytes - 1 of what is copied from a slow memory to a fast one: there they lie side by side,
+ * in the slow one in runs. */
+typedef struct {
+    uint32_t from, to, row_bytes, pitch; /* of byte 0; row_bytes: of a run */
+    uint32_t first, bytes;
+} xpu_recorded_move;
+
+/* moves: what is to be fetched for later layers; copies: what layers before have fetched for these. */
+typedef struct {
+    const xpu_recorded_move *moves;
+    uint32_t move_count;
+    const xpu_recorded_move *copies;
+    uint32_t copy_count;
+} xpu_recorded_moves;
+
 /* Where the lists of a program stand before a layer. Begins as zeros. */
 typedef struct {
+    const xpu_recorded_moves *moves;         /* of the layers that are recorded next; NULL: none */
     uint32_t signals[XPU_RECORDED_COUNTERS]; /* of each counter, by all lists before */
     uint32_t after;                          /* the last layer with lists, plus 1; 0: there was none */
     uint32_t done_counter, done_value;       /* its ticket */

@@ -3,7 +3,7 @@
  * engine have the models that chose their tiles; the others a start, the work of the cores, and bytes to and from
  * memory, whichever of both takes longer, by measured constants (choose/costs.def). The chip counts.
  */
-#include "xpu_codegen/pack/layer_cost.h"
+#include "xpu_codegen/lower/layer_cost.h"
 
 #include <math.h>
 #include <string.h>

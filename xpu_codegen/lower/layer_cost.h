@@ -1,6 +1,6 @@
 /* About how many cycles a layer takes. */
-#ifndef XPU_CODEGEN_PACK_LAYER_COST_H
-#define XPU_CODEGEN_PACK_LAYER_COST_H
+#ifndef XPU_CODEGEN_LOWER_LAYER_COST_H
+#define XPU_CODEGEN_LOWER_LAYER_COST_H
 
 #include "xpu_codegen/state.h"
 
