@@ -83,6 +83,8 @@ check "precision rules" status 0 "$model" --precision-rules=rules.json --explain
 check "the last rule holds" grep -Eq '^1 +Conv +Convolution28 .* fp32 .*: the precision rule "Conv\*28"$' out
 check "and the first for others" grep -Eq '^10 +MatMul +Times212 .* int16x8 .*: the precision rule "\*"' out
 floats=$(dirname "$model")/../../examples/digits/digits.onnx
+check "on a chip without a window engine" status 0 "$floats" --chip=nano --precision-rules=rules.json --explain -o p.xpu
+check "cores are no engine" grep -Eq '^4 +Conv +block1/dw .* core: the precision rule "\*": .* window engine of chips that have one$' out
 check "rows have scales" status 0 "$floats" --precision=int16 --explain -o f.xpu
 check "explain: who has them" grep -Eq '^19 +Gemm +logits .* int16 .*; each row has a scale$' out
 echo '{"rules": [{"match": "log*", "precision": "int16", "row_scales": false}]}' >rules.json

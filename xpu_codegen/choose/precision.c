@@ -396,8 +396,8 @@ static int is_depthwise(xpu_codegen *cg, xpu_node node) {
 static const char *reason_of(xpu_codegen *cg, xpu_node node, xpu_precision precision, const char *rule) {
     const int depthwise = is_depthwise(cg, node);
     if (rule) {
-        return xpu_printf(cg->arena, "the precision rule \"%s\": it runs on the %s engine",
-                          xpu_escape(cg->arena, rule, 80), depthwise ? "window" : "tensor");
+        return xpu_printf(cg->arena, "the precision rule \"%s\": it runs on the %s", xpu_escape(cg->arena, rule, 80),
+                          depthwise ? "window engine of chips that have one" : "tensor engine");
     }
     if (depthwise) {
         return precision == XPU_PRECISION_INT16X8
