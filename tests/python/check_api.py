@@ -581,22 +581,6 @@ class Tensors(unittest.TestCase):
 class Layout(unittest.TestCase):
     """The structures of _native.py are those of the headers."""
 
-    def test_all_words(self):
-        """Each text of the libraries' sources that names an option of the tools, in Python's words and in the provider's."""
-        seen = 0
-        for text in texts_of_sources():
-            options = re.findall(r"(?<![\w-])--[a-z][a-z-]*", text)
-            seen += bool(options)
-            for interface in ("python", "onnxruntime") if options and " " in text else ():
-                own = native.own_words(text, interface)
-                self.assertEqual(re.findall(r"(?<!xpuc )(?<!xpu-run )(?<!-convert )(?<!-validate )(?<![\w'-])--[a-z][a-z-]*", own), [], own)
-        self.assertGreater(seen, 100)
-        printed = subprocess.run([os.path.join(native.PREFIX, "bin", "xpuc"), "--help"], stdout=subprocess.PIPE).stdout
-        names = set(re.findall(r"^ +(?:-\w, )?--([a-z-]+)", printed.decode(), re.M)) - {"help", "quiet", "verbose", "version"}
-        self.assertGreater(len(names), 20)
-        for name in names:
-            self.assertNotEqual(own_words("(--%s)" % name), "(--%s)" % name)
-
     def test_members(self):
         headers = ("xpuc/include/xpuc.h", "xpu_runtime/include/xpurt.h", "xpu_runtime/include/xpurt_rtl.h")
         lines = ["#include <stdio.h>\n"] + ['#include "%s"\n' % h for h in headers] + ["int main(void) {\n"]
