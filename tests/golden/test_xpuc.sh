@@ -56,7 +56,7 @@ check "summary beside it" grep -q '^mnist-8.onnx: 12 operators' err
 check "C in a file" status 0 "$model" --emit=c -o net.c
 check "C" grep -q 'xpu_layers' net.c
 check "no loops, no headers for them" test -z "$(grep riscv_vector.h net.c)"
-check "C of a quantised model, on a chip without a window engine" status 0 "$digits" --chip=small-l3 --emit=c -o digits.c
+check "C of a quantised model, on a chip without a window engine" status 0 "$digits" --chip=pro --emit=c -o digits.c
 check "behind engine and cores a layer is called ahead" grep -q '^    1, /\* logits_QuantizeLinear \*/$' digits.c
 check "a layer on the cores is not" grep -q '^    0, /\* pool2_QuantizeLinear \*/$' digits.c
 check "nor is one behind the engine" grep -q '^    0, /\* conv2/relu_QuantizeLinear \*/$' digits.c
