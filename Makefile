@@ -213,6 +213,7 @@ $(BUILD)/device/xpu_runtime/kernels/matrix_rows_f32.o: KERNEL_FLAGS := -mllvm -e
 $(BUILD)/device/xpu_runtime/kernels/matrix_depthwise_i16.o: KERNEL_FLAGS := -mllvm -enable-misched=0 -mllvm -disable-lsr
 $(BUILD)/device/xpu_runtime/kernels/window_multiply_deep.o: KERNEL_FLAGS := -mllvm -enable-misched=0
 $(BUILD)/device/xpu_runtime/kernels/recurrent_f32.o: KERNEL_FLAGS := -mllvm -enable-misched=0 -mllvm -disable-lsr
+$(BUILD)/device/xpu_runtime/kernels/window_max_f32.o: KERNEL_FLAGS := -mllvm -enable-misched=0
 $(BUILD)/device/xpu_runtime/kernels/window_i8.o: KERNEL_FLAGS := -mllvm -enable-misched=0 -mllvm -disable-lsr
 $(BUILD)/device/%.o: %.c $(FLAGS)
 	@mkdir -p $(@D)

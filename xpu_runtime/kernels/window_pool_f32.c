@@ -1,6 +1,7 @@
 /* Max and average pooling in float32 on the cores. */
 #include "xpu_runtime/kernels/window.h"
 #include "xpu_runtime/kernels/window_average_f32.h"
+#include "xpu_runtime/kernels/window_max_f32.h"
 
 enum { AT_ONCE = 3 };
 
@@ -109,7 +110,7 @@ static void pool_missed(const struct window *w, const struct window_task *t, flo
 
 static void pool_share(const void *args, uint32_t core, uint32_t cores) {
     const struct xpu_pool_f32_args a = *(const struct xpu_pool_f32_args *)args;
-    if (!a.is_max && average_windows(&a, core, cores)) return;
+    if (a.is_max ? !may_miss(&a) && max_windows(&a, core, cores) : average_windows(&a, core, cores)) return;
     struct window w = {
         WINDOW_GEOMETRY(&a),
         .out_c = a.in_c,

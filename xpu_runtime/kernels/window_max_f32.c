@@ -1,0 +1,299 @@
+/*
+ * Maxima over windows in float32. A task is some output rows of neighbouring pixels by a block of channels. Its input
+ * rows come by DMA one after the other, each once, into a ring in LM, while the output row before them is computed: the
+ * maximum of the rows of a window, of all columns at once, stands in a strip, with minus infinity for columns in the
+ * padding, and that of the strip's columns is the result. A maximum ignores NaN, which must spread: an input row is added
+ * up when it comes, and output rows that read one whose sums are NaN are computed by way of masks.
+ */
+#include "xpu_runtime/kernels/window_max_f32.h"
+
+#include "core/arith_rvv.h"
+#include "xpu_runtime/kernels/common.h"
+
+enum { VECTOR = 64, CHANNELS = 16, AT_ONCE = 3, MANY_TASKS = 8 };
+
+struct maxima {
+    const struct xpu_pool_f32_args *a;
+    uint32_t block, pixels, rows;        /* of a task, at most */
+    uint32_t blocks, tiles, bands;       /* tasks along the channels, along a row, down the image */
+    int32_t slots;                       /* rows of the ring */
+    uint32_t row_floats;                 /* of an input row in LM, and of the strip */
+    float *ring, *strip, *out[2];
+    uint32_t half;                       /* of out, the next one */
+    xpu_ticket stored[2];
+};
+
+struct task {
+    uint32_t image, channel, channels, pixel, pixels;
+    int32_t row, end;                    /* output rows */
+    int32_t left, first, columns, reach; /* input columns: of the first tap of the first pixel; in LM; all of them */
+    int32_t loaded, checked, nan_row;    /* input rows: that are asked for, looked through; the last with a NaN */
+    xpu_ticket ticket;
+};
+
+/* ---- tasks ---- */
+
+static uint32_t floats_of(struct maxima *s) {
+    s->row_floats = ((s->pixels - 1) * (uint32_t)s->a->stride_w + (uint32_t)s->a->kernel_w) * s->block;
+    return (uint32_t)(s->slots + 1) * s->row_floats + 2 * s->pixels * s->block;
+}
+
+/* Whole rows where they fit, of as many channels as fit; 0: LM has no room. */
+static int choose_block(struct maxima *s, uint32_t available) {
+    const uint32_t channels = (uint32_t)s->a->in_c;
+    s->pixels = (uint32_t)s->a->out_w;
+    for (uint32_t parts = ceil_div(channels, VECTOR);; parts++) {
+        s->block = min_u32(round_up(ceil_div(channels, parts), CHANNELS), channels);
+        if (floats_of(s) <= available) return 1;
+        if (s->block <= CHANNELS) break;
+    }
+    while (floats_of(s) > available) {
+        if (s->pixels == 1) return 0;
+        s->pixels = (s->pixels + 1) / 2;
+    }
+    return 1;
+}
+
+/* Bands of rows where the cores would not have as many tasks each. */
+static uint32_t count_tasks(struct maxima *s, uint32_t cores) {
+    const struct xpu_pool_f32_args *a = s->a;
+    s->blocks = ceil_div((uint32_t)a->in_c, s->block);
+    s->tiles = ceil_div((uint32_t)a->out_w, s->pixels);
+    const uint32_t tasks = (uint32_t)a->batch * s->blocks * s->tiles;
+    s->bands = 1;
+    while (tasks < MANY_TASKS * cores && tasks * s->bands % cores != 0) s->bands++;
+    s->rows = ceil_div((uint32_t)a->out_h, s->bands);
+    s->bands = ceil_div((uint32_t)a->out_h, s->rows);
+    return tasks * s->bands;
+}
+
+static struct task task_at(const struct maxima *s, uint32_t index) {
+    const struct xpu_pool_f32_args *a = s->a;
+    struct task t = {.channel = index % s->blocks * s->block};
+    index /= s->blocks;
+    t.channels = min_u32(s->block, (uint32_t)a->in_c - t.channel);
+    t.pixel = index % s->tiles * s->pixels;
+    index /= s->tiles;
+    t.pixels = min_u32(s->pixels, (uint32_t)a->out_w - t.pixel);
+    t.row = (int32_t)(index % s->bands * s->rows);
+    t.end = min_i32(t.row + (int32_t)s->rows, a->out_h);
+    t.image = index / s->bands;
+    t.left = (int32_t)t.pixel * a->stride_w - a->pad_left;
+    t.first = max_i32(t.left, 0);
+    t.reach = (int32_t)(t.pixels - 1) * a->stride_w + a->kernel_w;
+    t.columns = min_i32(t.left + t.reach, a->in_w) - t.first;
+    t.loaded = t.checked = max_i32(t.row * a->stride_h - a->pad_top, 0);
+    t.nan_row = -1;
+    t.ticket = (xpu_ticket){XPU_COUNTER_CALL, 0};
+    return t;
+}
+
+static float *slot_of(const struct maxima *s, int32_t row) {
+    return s->ring + (uint32_t)(row % s->slots) * s->row_floats;
+}
+
+/* The input rows of output row `row` that are not asked for; those between two windows are left out. */
+static void load_rows(const struct maxima *s, struct task *t, int32_t row) {
+    const struct xpu_pool_f32_args *a = s->a;
+    const int32_t top = row * a->stride_h - a->pad_top, until = min_i32(top + a->kernel_h, a->in_h);
+    for (t->loaded = max_i32(t->loaded, top); t->loaded < until; t->loaded++) {
+        const int32_t pixel = ((int32_t)t->image * a->in_h + t->loaded) * a->in_w + t->first;
+        t->ticket = xpu_load_2d(slot_of(s, t->loaded), (int32_t)(4 * t->channels),
+                                a->x + 4 * ((uint32_t)(pixel * a->in_c) + t->channel), 4 * a->in_c, 4 * t->channels,
+                                (uint32_t)t->columns);
+    }
+}
+
+/* ---- maxima ---- */
+
+static inline vfloat32m4_t load(const float *x, size_t vl) {
+    return __riscv_vle32_v_f32m4(x, vl);
+}
+
+static inline vbool8_t is_nan(vfloat32m4_t x, size_t vl) {
+    return __riscv_vmfne_vv_f32m4_b8(x, x, vl);
+}
+
+/* Whether there is a NaN; or numbers whose sum is one, which does no harm. */
+static int may_have_nan(const float *x, uint32_t count) {
+    size_t vl = __riscv_vsetvl_e32m4(count % VECTOR);
+    const vfloat32m4_t rest = load(x, vl);
+    if (vl > 0 && __riscv_vfirst_m_b8(is_nan(rest, vl), vl) >= 0) return 1;
+    x += vl, vl = __riscv_vsetvl_e32m4(VECTOR);
+    vfloat32m4_t sum = xv_splat(0.0f, vl), other = sum;
+    for (uint32_t pairs = count / (2 * VECTOR); pairs > 0; pairs--, x += 2 * VECTOR) {
+        sum = __riscv_vfadd_vv_f32m4(sum, load(x, vl), vl);
+        other = __riscv_vfadd_vv_f32m4(other, load(x + VECTOR, vl), vl);
+    }
+    if (count / VECTOR % 2) sum = __riscv_vfadd_vv_f32m4(sum, load(x, vl), vl);
+    return __riscv_vfirst_m_b8(is_nan(__riscv_vfadd_vv_f32m4(sum, other, vl), vl), vl) >= 0;
+}
+
+/* out = max of up to three taps, and of out unless they are its first; `count` vectors, `pitch` and `out_pitch` floats
+ * apart. Two at a time, so that one's loads fill the other's waits. */
+static void max_of(float *out, uint32_t out_pitch, const float *const x[AT_ONCE], uint32_t taps, uint32_t pitch,
+                   uint32_t count, int fresh, size_t vl) {
+    const float *first = fresh ? x[0] : out, *second = x[fresh], *third = x[fresh ? 2 : 1], *last = x[2];
+    const uint32_t more = taps - (uint32_t)fresh, first_pitch = fresh ? pitch : out_pitch;
+    for (uint32_t pairs = count / 2; pairs > 0; pairs--) {
+        vfloat32m4_t a = load(first, vl), b = load(first + first_pitch, vl), c;
+#define MAX_TAP(x)                                                                                                     \
+    c = load(x, vl), a = xv_fmax(a, c, vl);                                                                            \
+    c = load((x) + pitch, vl), b = xv_fmax(b, c, vl);                                                                  \
+    x += 2 * pitch;
+        if (more > 0) {
+            MAX_TAP(second)
+        }
+        if (more > 1) {
+            MAX_TAP(third)
+        }
+        if (more > 2) {
+            MAX_TAP(last)
+        }
+#undef MAX_TAP
+        __riscv_vse32_v_f32m4(out, a, vl);
+        __riscv_vse32_v_f32m4(out + out_pitch, b, vl);
+        first += 2 * first_pitch, out += 2 * out_pitch;
+    }
+    if (count % 2 == 0) return;
+    vfloat32m4_t a = load(first, vl);
+    if (more > 0) a = xv_fmax(a, load(second, vl), vl);
+    if (more > 1) a = xv_fmax(a, load(third, vl), vl);
+    if (more > 2) a = xv_fmax(a, load(last, vl), vl);
+    __riscv_vse32_v_f32m4(out, a, vl);
+}
+
+/* The same where there may be NaN. */
+static __attribute__((noinline)) void careful_max_of(float *out, uint32_t out_pitch, const float *const x[AT_ONCE],
+                                                     uint32_t taps, uint32_t pitch, uint32_t count, int fresh,
+                                                     size_t vl) {
+    for (uint32_t i = 0; i < count; i++, out += out_pitch) {
+        vfloat32m4_t most = load(fresh ? x[0] + i * pitch : out, vl);
+        vbool8_t nan = is_nan(most, vl);
+        for (uint32_t k = (uint32_t)fresh; k < taps; k++) {
+            const vfloat32m4_t v = load(x[k] + i * pitch, vl);
+            nan = __riscv_vmor_mm_b8(nan, is_nan(v, vl), vl);
+            most = xv_fmax(most, v, vl);
+        }
+        __riscv_vse32_v_f32m4(out, __riscv_vfmerge_vfm_f32m4(most, xa_nan(), nan, vl), vl);
+    }
+}
+
+/* Vectors of results that lie at `out`, and taps of one kind: rows, or columns of the strip. */
+struct run {
+    float *out;
+    uint32_t out_pitch, pitch, count;
+    int careful;
+    size_t vl;
+};
+
+static inline void max_of_some(const struct run *r, const float *const x[AT_ONCE], uint32_t taps, int fresh) {
+    if (r->careful)
+        careful_max_of(r->out, r->out_pitch, x, taps, r->pitch, r->count, fresh, r->vl);
+    else
+        max_of(r->out, r->out_pitch, x, taps, r->pitch, r->count, fresh, r->vl);
+}
+
+/* Vectors and then what is left of `floats` that are dense, as their taps are. */
+static void dense(struct run *r, uint32_t floats, const float *const x[AT_ONCE], uint32_t taps, int fresh) {
+    const uint32_t whole = floats / VECTOR, rest = floats % VECTOR;
+    float *out = r->out;
+    r->out_pitch = r->pitch = VECTOR;
+    if (whole) {
+        r->count = whole, r->vl = __riscv_vsetvl_e32m4(VECTOR);
+        max_of_some(r, x, taps, fresh);
+    }
+    if (rest) {
+        const float *const behind[AT_ONCE] = {x[0] + whole * VECTOR, x[1] + whole * VECTOR, x[2] + whole * VECTOR};
+        r->out = out + whole * VECTOR, r->count = 1, r->vl = __riscv_vsetvl_e32m4(rest);
+        max_of_some(r, behind, taps, fresh);
+    }
+    r->out = out;
+}
+
+/* Of rows first .. last - 1 of the window, all columns that are in LM. */
+static void max_of_rows(const struct maxima *s, const struct task *t, int32_t top, int32_t first, int32_t last,
+                        int careful) {
+    struct run r = {.out = s->strip + (uint32_t)(t->first - t->left) * t->channels, .careful = careful};
+    for (int32_t ky = first; ky < last; ky += AT_ONCE) {
+        const float *x[AT_ONCE];
+        const int32_t taps = min_i32(AT_ONCE, last - ky);
+        for (int32_t i = 0; i < AT_ONCE; i++) x[i] = slot_of(s, top + ky + min_i32(i, taps - 1));
+        dense(&r, (uint32_t)t->columns * t->channels, x, (uint32_t)taps, ky == first);
+    }
+}
+
+/* Of columns of the strip, for all pixels. */
+static void max_of_columns(const struct maxima *s, const struct task *t, float *out, int careful) {
+    const struct xpu_pool_f32_args *a = s->a;
+    const uint32_t channels = t->channels;
+    struct run r = {.out = out, .careful = careful};
+    for (int32_t kx = 0; kx < a->kernel_w; kx += AT_ONCE) {
+        const uint32_t taps = (uint32_t)min_i32(AT_ONCE, a->kernel_w - kx);
+        const float *from = s->strip + (uint32_t)kx * channels;
+        const float *const x[AT_ONCE] = {from, from + (taps > 1 ? channels : 0), from + (taps > 2 ? 2 * channels : 0)};
+        if (a->stride_w == 1) {
+            dense(&r, t->pixels * channels, x, taps, kx == 0);
+        } else {
+            r.out_pitch = channels, r.pitch = (uint32_t)a->stride_w * channels, r.count = t->pixels;
+            r.vl = __riscv_vsetvl_e32m4(channels);
+            max_of_some(&r, x, taps, kx == 0);
+        }
+    }
+}
+
+static void compute_row(const struct maxima *s, const struct task *t, float *out) {
+    const int32_t top = t->row * s->a->stride_h - s->a->pad_top;
+    const int careful = t->nan_row >= max_i32(top, 0);
+    max_of_rows(s, t, top, max_i32(-top, 0), min_i32(s->a->kernel_h, s->a->in_h - top), careful);
+    max_of_columns(s, t, out, careful);
+}
+
+static void fill(float *x, uint32_t count, float value) {
+    for (size_t vl; count > 0; count -= (uint32_t)vl, x += vl) {
+        vl = __riscv_vsetvl_e32m4(count);
+        __riscv_vse32_v_f32m4(x, xv_splat(value, vl), vl);
+    }
+}
+
+static void run_task(struct maxima *s, struct task *t) {
+    const struct xpu_pool_f32_args *a = s->a;
+    const uint32_t before = (uint32_t)(t->first - t->left), behind = before + (uint32_t)t->columns;
+    fill(s->strip, before * t->channels, -__builtin_inff());
+    fill(s->strip + behind * t->channels, ((uint32_t)t->reach - behind) * t->channels, -__builtin_inff());
+    load_rows(s, t, t->row);
+    for (; t->row < t->end; t->row++) {
+        const xpu_ticket ready = t->ticket;
+        const int32_t until = t->loaded;
+        if (t->row + 1 < t->end) load_rows(s, t, t->row + 1);
+        xpu_wait(ready);
+        for (t->checked = max_i32(t->checked, t->row * a->stride_h - a->pad_top); t->checked < until; t->checked++)
+            if (may_have_nan(slot_of(s, t->checked), (uint32_t)t->columns * t->channels)) t->nan_row = t->checked;
+        xpu_wait(s->stored[s->half]);
+        compute_row(s, t, s->out[s->half]);
+        const uint32_t pixel = (t->image * (uint32_t)a->out_h + (uint32_t)t->row) * (uint32_t)a->out_w + t->pixel;
+        s->stored[s->half] = xpu_store_2d(a->y + 4 * (pixel * (uint32_t)a->y_pixel + t->channel), 4 * a->y_pixel,
+                                          s->out[s->half], (int32_t)(4 * t->channels), 4 * t->channels, t->pixels);
+        s->half ^= 1;
+    }
+}
+
+int max_windows(const struct xpu_pool_f32_args *a, uint32_t core, uint32_t cores) {
+    struct maxima s = {.a = a};
+    uint32_t available, index, last;
+    float *lm = lm_floats(&available);
+    s.slots = a->kernel_h + a->stride_h;
+    if (!choose_block(&s, available)) return 0;
+    s.ring = lm;
+    s.strip = s.ring + (uint32_t)s.slots * s.row_floats;
+    for (uint32_t i = 0; i < 2; i++) {
+        s.out[i] = s.strip + s.row_floats + i * s.pixels * s.block;
+        s.stored[i] = (xpu_ticket){XPU_COUNTER_CALL, 0};
+    }
+    share_tasks(core, cores, count_tasks(&s, cores), &index, &last);
+    for (; index < last; index++) {
+        struct task t = task_at(&s, index);
+        run_task(&s, &t);
+    }
+    return 1;
+}
