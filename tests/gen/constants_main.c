@@ -30,7 +30,7 @@ static const constant constants[] = {
 
 /* One layer: an operator on an image [1][in][height][width]. */
 typedef struct {
-    const char *op; /* Conv, MaxPool, GlobalAveragePool, Softmax, Relu */
+    const char *op; /* Conv, MaxPool, AveragePool, GlobalAveragePool, Softmax, Relu */
     const char *precision;
     int64_t in, out, height, width, kernel, stride, groups;
     int is_between; /* an activation is part of it, and a product reads it, whose scale needs its largest magnitude */
@@ -132,8 +132,8 @@ static double row_of_window(void) { /* three and five rows of a window of one in
 }
 
 static double pool(void) {
-    const layer small = {"MaxPool", "fp32", 16, 0, 14, 14, 2, 2, 0},
-                large = {"MaxPool", "fp32", 16, 0, 28, 28, 2, 2, 0};
+    const layer small = {"AveragePool", "fp32", 16, 0, 14, 14, 2, 2, 0},
+                large = {"AveragePool", "fp32", 16, 0, 28, 28, 2, 2, 0};
     return slope(small, large, (14.0 * 14 - 7 * 7) * 4 / CORES);
 }
 

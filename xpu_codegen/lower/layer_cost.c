@@ -45,6 +45,18 @@ static double cycles_of_window(xpu_codegen *cg, xpu_node node, double tap) {
     return vectors_of(cg, y, LANES) * taps * tap;
 }
 
+/* Of a core: maxima of rows and then of their columns, all read and written once. */
+static double cycles_of_maximum(xpu_codegen *cg, xpu_node node) {
+    const xpu_value x = xpu_node_input(cg->graph, node, 0), y = xpu_node_output(cg->graph, node, 0);
+    if (xpu_value_at(cg->graph, y)->dtype != XPU_F32) return cycles_of_window(cg, node, 0);
+    const xpu_window w = xpu_window_of(cg->graph, node);
+    const xpu_conv_shape s = xpu_image_shape(cg, x, y);
+    const double rows = (double)xpu_dim_upper(cg, s.batch) * (double)xpu_dim_upper(cg, s.out_h);
+    const double blocks = ceil((double)xpu_dim_upper(cg, s.in_c) / (4 * LANES));
+    const double accesses = (double)(w.stride[1] * (w.kernel[0] + 1 + w.stride[0]) + w.kernel[1] + 1);
+    return rows * blocks * xpu_cost.max_row + vectors_of(cg, y, LANES) * accesses * xpu_cost.max_access;
+}
+
 /* Of a core: a convolution in float32, with a window for each channel or for all of them. */
 static double cycles_of_conv(xpu_codegen *cg, xpu_node node, double macs) {
     const xpu_conv_shape s = xpu_conv_shape_of(cg, node);
@@ -69,7 +81,7 @@ static double core_cycles(xpu_codegen *cg, xpu_node node, double vectors, double
     case XPU_OP_ABSMAX:
     case XPU_OP_GLOBAL_AVERAGE_POOL: return vectors * xpu_cost.simple;
     case XPU_OP_CONV: return cycles_of_conv(cg, node, macs);
-    case XPU_OP_MAX_POOL:
+    case XPU_OP_MAX_POOL: return cycles_of_maximum(cg, node);
     case XPU_OP_AVERAGE_POOL: return cycles_of_window(cg, node, xpu_cost.pool);
     default: return macs > 0 ? macs / LANES * xpu_cost.product : vectors * xpu_cost.other;
     }

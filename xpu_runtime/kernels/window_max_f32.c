@@ -2,24 +2,24 @@
  * Maxima over windows in float32. A task is some output rows of neighbouring pixels by a block of channels. Its input
  * rows come by DMA one after the other, each once, into a ring in LM, while the output row before them is computed: the
  * maximum of the rows of a window, of all columns at once, stands in a strip, with minus infinity for columns in the
- * padding, and that of the strip's columns is the result. A maximum ignores NaN, which must spread: an input row is added
- * up when it comes, and output rows that read one whose sums are NaN are computed by way of masks.
+ * padding, and that of the strip's columns is the result. A maximum ignores NaN, which must spread: an input row is
+ * added up when it comes, and output rows that read one whose sums are NaN are computed by way of masks.
  */
 #include "xpu_runtime/kernels/window_max_f32.h"
 
 #include "core/arith_rvv.h"
 #include "xpu_runtime/kernels/common.h"
 
-enum { VECTOR = 64, CHANNELS = 16, AT_ONCE = 3, MANY_TASKS = 8 };
+enum { VECTOR = 64, CHANNELS = 16, AT_ONCE = 3, MANY_TASKS = 8, LEAST_PIXELS = 8, LEAST_WINDOWS = 4 };
 
 struct maxima {
     const struct xpu_pool_f32_args *a;
-    uint32_t block, pixels, rows;        /* of a task, at most */
-    uint32_t blocks, tiles, bands;       /* tasks along the channels, along a row, down the image */
-    int32_t slots;                       /* rows of the ring */
-    uint32_t row_floats;                 /* of an input row in LM, and of the strip */
+    uint32_t block, pixels, rows;  /* of a task, at most */
+    uint32_t blocks, tiles, bands; /* tasks along the channels, along a row, down the image */
+    int32_t slots;                 /* rows of the ring */
+    uint32_t row_floats;           /* of an input row in LM, and of the strip */
     float *ring, *strip, *out[2];
-    uint32_t half;                       /* of out, the next one */
+    uint32_t half; /* of out, the next one */
     xpu_ticket stored[2];
 };
 
@@ -38,20 +38,21 @@ static uint32_t floats_of(struct maxima *s) {
     return (uint32_t)(s->slots + 1) * s->row_floats + 2 * s->pixels * s->block;
 }
 
-/* Whole rows where they fit, of as many channels as fit; 0: LM has no room. */
+/* As many channels as fit with so many pixels that few columns are read twice; 0: LM has no room. */
 static int choose_block(struct maxima *s, uint32_t available) {
-    const uint32_t channels = (uint32_t)s->a->in_c;
-    s->pixels = (uint32_t)s->a->out_w;
-    for (uint32_t parts = ceil_div(channels, VECTOR);; parts++) {
+    const uint32_t channels = (uint32_t)s->a->in_c, width = (uint32_t)s->a->out_w;
+    uint32_t parts = ceil_div(channels, VECTOR);
+    for (uint32_t least = (uint32_t)max_i32(LEAST_PIXELS, LEAST_WINDOWS * s->a->kernel_w / s->a->stride_w);; parts++) {
         s->block = min_u32(round_up(ceil_div(channels, parts), CHANNELS), channels);
-        if (floats_of(s) <= available) return 1;
+        if (s->block <= CHANNELS) least = 1;
+        for (uint32_t tiles = 1;; tiles++) {
+            s->pixels = ceil_div(width, tiles);
+            if (floats_of(s) <= available) return 1;
+            if (s->pixels <= least) break;
+        }
         if (s->block <= CHANNELS) break;
     }
-    while (floats_of(s) > available) {
-        if (s->pixels == 1) return 0;
-        s->pixels = (s->pixels + 1) / 2;
-    }
-    return 1;
+    return 0;
 }
 
 /* Bands of rows where the cores would not have as many tasks each. */
