@@ -1,6 +1,7 @@
 /* Lists of descriptors: what kernels queue when they run on the host. */
 #include "xpu_runtime/program/record.h"
 
+#include <stddef.h>
 #include <string.h>
 
 #include "tests/unit/bench.h"
@@ -163,7 +164,7 @@ static void together(void) {
         CU_ASSERT_PTR_NULL_FATAL(xpu_record_layers(&calls[i], 1, LISTS, 32, 100, b.arena, &apart, &alone));
         CU_ASSERT(alone.places == r[i].places && !alone.args.is_rung && !alone.args.more_work);
     }
-    CU_ASSERT_EQUAL(memcmp(&apart, &recording, sizeof apart), 0);
+    CU_ASSERT_EQUAL(memcmp(&apart, &recording, offsetof(xpu_recording, last)), 0);
     const struct xpu_window_i8_args behind = windows(0);
     calls[1].words = (const uint32_t *)&behind;
     CU_ASSERT(!xpu_is_recorded_with(&calls[1], &calls[0], 1));
@@ -203,6 +204,29 @@ static void in_a_ring(void) {
     for (int i = 0; i < 2; i++) {
         CU_ASSERT_PTR_NULL_FATAL(xpu_record_layers(&calls[i], 1, LISTS, 32, 100, b.arena, &recording, &alone));
         CU_ASSERT(alone.args.stores == 4 && !alone.args.is_rung);
+    }
+    bench_close(&b);
+}
+
+/* Where the layer before has its scratch elsewhere, parameters and weights wait for the one before that, whose place
+ * they take; x waits for the layer before. */
+static void scratch_apart(void) {
+    static const uint32_t places[] = {SM, SM + 0x10000, SM, SM + 64};
+    static const uint32_t free[] = {0, 0, 4, 12}; /* stores: of none, none, the first layer, all three */
+    BENCH_OPEN(b);
+    xpu_recording recording = {.after = 0};
+    for (uint32_t i = 0; i < 4; i++) {
+        xpu_recorded r;
+        struct xpu_conv2d_i8_args args = product();
+        args.sm = places[i];
+        CU_ASSERT_PTR_NULL_FATAL(record(&b, &args, 4 + i, 100, &recording, &r));
+        for (int32_t load = 1; load <= 2; load++) {
+            CU_ASSERT_EQUAL(xpu_desc_nop_get_wait0(place(&r, load)), STORE);
+            CU_ASSERT_EQUAL(xpu_desc_nop_get_wait0_value(place(&r, load)), free[i]);
+        }
+        const uint32_t *x = place(&r, 3);
+        CU_ASSERT(xpu_desc_nop_get_wait0(x) == STORE && xpu_desc_nop_get_wait0_value(x) == free[i]);
+        CU_ASSERT(i == 0 || (xpu_desc_nop_get_wait1(x) == STORE && xpu_desc_nop_get_wait1_value(x) == 4 * i));
     }
     bench_close(&b);
 }
@@ -283,4 +307,5 @@ static void ahead(void) {
 }
 
 XPU_TEST_MAIN("lists of descriptors", {"ahead", ahead}, {"together", together}, {"in a ring", in_a_ring},
-              {"bad rings", bad_rings}, {"lists", lists}, {"layers before", layers_before}, {"refused", refused})
+              {"bad rings", bad_rings}, {"scratch apart", scratch_apart}, {"lists", lists},
+              {"layers before", layers_before}, {"refused", refused})

@@ -134,7 +134,7 @@ static int32_t next_rows(int32_t total, int32_t rows) {
 }
 
 static void try_ring(xpu_codegen *cg, pipeline *p, int64_t room, xpu_row_pipeline *best) {
-    int64_t bytes;
+    int64_t bytes = 0;
     p->tiles = parts(p->product.out_h, p->ring.made_rows);
     p->steps = parts(p->windows.out_h, p->ring.step_rows);
     if ((int64_t)p->tiles * p->blocks > MOST_STEPS || (int64_t)p->steps * p->blocks > MOST_STEPS) return;
@@ -143,6 +143,21 @@ static void try_ring(xpu_codegen *cg, pipeline *p, int64_t room, xpu_row_pipelin
     const double cycles = walk(p);
     if (best->cycles >= 0 && cycles >= best->cycles) return;
     *best = (xpu_row_pipeline){p->ring, bytes, cycles};
+}
+
+static void try_rings(xpu_codegen *cg, pipeline *p, int64_t room, xpu_row_pipeline *best) {
+    const xpu_tiling_shape *x = &p->product, *s = &p->windows;
+    const int32_t most = (int32_t)cg->chip.acc_rows / x->out_w;
+    best->cycles = -1;
+    for (int32_t made = most < x->out_h ? parts(x->out_h, parts(x->out_h, most)) : x->out_h; made > 0;
+         made = next_rows(x->out_h, made)) {
+        for (int32_t rows = s->out_h; rows > 0; rows = next_rows(s->out_h, rows)) {
+            for (int32_t whole_w = made < x->out_h; whole_w < 2; whole_w++) {
+                p->ring = (xpu_tiling_ring){0, made, rows, whole_w};
+                try_ring(cg, p, room, best);
+            }
+        }
+    }
 }
 
 const char *xpu_choose_ring(xpu_codegen *cg, const xpu_conv_shape *product, int32_t tile_c,
@@ -163,17 +178,11 @@ const char *xpu_choose_ring(xpu_codegen *cg, const xpu_conv_shape *product, int3
     xpu_arena *scratch = xpu_arena_new(xpu_arena_mem(cg->arena), "rings");
     p.made_at = XPU_NEW_ARRAY(scratch, double, MOST_STEPS);
     p.done_at = XPU_NEW_ARRAY(scratch, double, MOST_STEPS);
-    best->cycles = -1;
-    const int32_t most = (int32_t)cg->chip.acc_rows / x->out_w;
-    for (int32_t made = most < x->out_h ? parts(x->out_h, parts(x->out_h, most)) : x->out_h; made > 0;
-         made = next_rows(x->out_h, made)) {
-        for (int32_t rows = s->out_h; rows > 0; rows = next_rows(s->out_h, rows)) {
-            for (int32_t whole_w = made < x->out_h; whole_w < 2; whole_w++) {
-                p.ring = (xpu_tiling_ring){0, made, rows, whole_w};
-                try_ring(cg, &p, room, best);
-            }
-        }
-    }
+    xpu_row_pipeline half;
+    try_rings(cg, &p, room, best);
+    try_rings(cg, &p, room / 2, &half);
+    /* layers before and behind have room for their scratch */
+    if (half.cycles >= 0 && half.cycles <= best->cycles + xpu_cost.half) *best = half;
     xpu_arena_free(scratch);
     return best->cycles < 0 ? "shared memory has no room for rows of both" : NULL;
 }

@@ -17,7 +17,8 @@ enum {
     LINE_BYTES = 64,      /* that an engine moves in a cycle */
     SHORT_PASS = 3,       /* times what its weights take */
     LISTED_OF_STEP = 4,   /* descriptors: two loads, one of the engine, a store */
-    MAX_CHUNKS = 32       /* sizes of a chunk: halves of what is below 2^31 */
+    FEW_COLUMN_TILES = 2,
+    MAX_CHUNKS = 32 /* sizes of a chunk: halves of what is below 2^31 */
 };
 
 /* Tiles are as fast as the fastest with so many times its cycles: the model is not more exact than that. */
@@ -258,15 +259,21 @@ static void keep_better(xpu_tile *best, const xpu_tile *tile, const xpu_tile *fa
     if (is_better) *best = *tile;
 }
 
-/* A third buffer for results, where it fits. */
-static void add_buffer(const problem *p, cut *c, uint32_t *bytes) {
+static void add_buffer(const problem *p, cut *c, uint32_t *bytes, int32_t which) {
     cut more = *c;
     uint32_t more_bytes;
-    more.whole |= XPU_TILE_THREE_Y;
-    if (tiles_of(p, c) * xpu_tiling_column_tiles(p->shape.out_c, p->columns) < 3) return;
+    more.whole |= which;
     if (!fits(p, &more, &more_bytes)) return;
     *c = more;
     *bytes = more_bytes;
+}
+
+/* A third buffer for results, and for input tiles that few steps read, where they fit: a place is free when its
+ * descriptor is done, a drain after the array has read it. */
+static void add_buffers(const problem *p, cut *c, uint32_t *bytes) {
+    const double columns = xpu_tiling_column_tiles(p->shape.out_c, p->columns), tiles = tiles_of(p, c);
+    if (tiles * columns >= 3) add_buffer(p, c, bytes, XPU_TILE_THREE_Y);
+    if (tiles >= 3 && columns <= FEW_COLUMN_TILES) add_buffer(p, c, bytes, XPU_TILE_THREE_X);
 }
 
 static void try_cut(const problem *p, cut c, int chunk, choice *found) {
@@ -275,7 +282,7 @@ static void try_cut(const problem *p, cut c, int chunk, choice *found) {
     if (p->own_weights && c.whole & XPU_TILE_WHOLE_W) return; /* those of an image only are in SM */
     if (64.0 * p->shape.out_c <= p->sm_bytes && !p->own_weights) c.whole |= XPU_TILE_SCALES;
     if (!fits(p, &c, &bytes)) return;
-    add_buffer(p, &c, &bytes);
+    add_buffers(p, &c, &bytes);
     xpu_layer_model model;
     const double cycles = cycles_of(p, &c, &model);
     const xpu_tile tile = {c.tile_h, c.tile_w, c.tile_c,           c.whole,          bytes,
@@ -341,6 +348,18 @@ static int choose_chunk(const choice *found, uint32_t count) {
     return best;
 }
 
+/* Where half of SM is hardly slower, the layers before and behind have room for theirs: weights come early then. */
+static void leave_half(const problem *whole, choice *found) {
+    problem p = *whole;
+    choice half;
+    p.sm_bytes /= 2;
+    if (p.listed != XPU_LISTED || p.format.result != 1 || found->best.cycles < 0) return;
+    search(&p, &half);
+    const xpu_tile *tile = &half.best, *best = &found->best;
+    if (tile->cycles < 0 || tile->cycles > best->cycles + xpu_cost.half || tile->gm_bytes > best->gm_bytes) return;
+    if (tile->tile_c == best->tile_c) found->best = *tile;
+}
+
 const char *xpu_choose_tiles(xpu_codegen *cg, const xpu_conv_shape *s, int has_branch, xpu_tiling_format format,
                              xpu_tiles *tiles) {
     const char *wrong = check_fields(s);
@@ -355,6 +374,7 @@ const char *xpu_choose_tiles(xpu_codegen *cg, const xpu_conv_shape *s, int has_b
         p.most_out_h = size->most_h;
         p.most_out_w = size->out_w;
         search(&p, &found[i]);
+        if (tiles->sizes.count == 1) leave_half(&p, &found[i]);
     }
     int chunk = choose_chunk(found, tiles->sizes.count);
     if (chunk < 0) return no_tile;

@@ -105,6 +105,36 @@ static void record_layers(xpu_codegen *cg, layer_lists *lists, xpu_arena *arena)
     }
 }
 
+/* ---- scratch of neighbours ---- */
+
+/* Layers with lists of their own from `layer` on, whose scratch is one buffer; 0: none. */
+static uint32_t count_with_scratch(const xpu_codegen *cg, const layer_lists *lists, uint32_t layer) {
+    const xpu_codegen_layer *item = &cg->layers.items[layer];
+    const int is_pair = layer + 1 < cg->layers.count && lists[layer + 1].args.is_rung;
+    if (!lists[layer].places || lists[layer].args.is_rung || !item->tiles) return 0;
+    return is_pair ? (item->ring_cycles > 0 ? 2 : 0) : 1;
+}
+
+/* Scratch is there while the layers before run, too, where SM has room for both: then weights come meanwhile.
+ * Neighbours always fit at the two ends of SM in turn. */
+static void begin_scratch_early(xpu_codegen *cg, const layer_lists *lists) {
+    const uint64_t room = cg->chip.sm_bytes - XPU_MAILBOX_BYTES * XPU_MAX_CORES - 2 * PLACE_BYTES;
+    uint64_t before = room;
+    uint32_t first = 0;
+    for (uint32_t layer = 0, count; layer < cg->layers.count; layer += count ? count : 1) {
+        count = count_with_scratch(cg, lists, layer);
+        if (!count) {
+            before = room;
+            continue;
+        }
+        xpu_program_buffer *buffer = &cg->program.buffers.items[cg->layers.items[layer].scratch];
+        const uint64_t bytes = (uint64_t)xpu_dim_eval(&cg->graph->dims, buffer->bytes, NULL);
+        if (bytes + before <= room && buffer->first_layer == layer) buffer->first_layer = first;
+        before = bytes;
+        first = layer;
+    }
+}
+
 /* With what is fetched ahead; where lists of a layer have no room for it, without. */
 static void record_ahead(xpu_codegen *cg, layer_lists *lists, xpu_arena *arena) {
     const uint32_t layers = cg->layers.count, buffers = cg->program.buffers.count;
@@ -219,6 +249,7 @@ void xpu_make_lists(xpu_codegen *cg) {
     layer_lists *lists = XPU_NEW_ARRAY(scratch, layer_lists, cg->layers.count);
     if (when == XPU_LISTED) {
         record_layers(cg, lists, scratch);
+        begin_scratch_early(cg, lists);
         record_ahead(cg, lists, scratch);
     } else
         reserve_lists(cg, lists, scratch);

@@ -258,6 +258,12 @@ static inline uint32_t xpu_tiling_x_buffers(int32_t whole) {
     return whole & XPU_TILE_ONE_X ? 1 : whole & XPU_TILE_THREE_X ? 3 : 2;
 }
 
+/* Bytes from a pixel of an input tile to the next: what the array reads of bytes in a cycle, 32 channels of a pixel,
+ * lies in one line. int16 is converted on its way here, 16 elements a cycle, best without gaps. */
+static inline uint32_t xpu_tiling_x_pitch(uint32_t channels, uint32_t operand) {
+    return operand == 1u && channels > 32u ? (channels + 31u) & ~31u : channels * operand;
+}
+
 /* Where things lie in the layer's scratch in SM, in bytes from its start; of x, y and branch there are two, of x and y
  * perhaps three, each *_bytes after the one before. */
 typedef struct {
@@ -290,7 +296,7 @@ static inline xpu_tiling_scratch xpu_tiling_layout(const xpu_tiling_shape *s, in
     uint32_t channels = (uint32_t)(whole & XPU_TILE_WHOLE_X ? s->in_c : tile_c);
     uint32_t block = xpu_tiling_align(xpu_tiling_block_bytes(s->kernel_h, s->kernel_w, tile_c, columns, format));
     uint32_t all = xpu_tiling_align((uint32_t)xpu_tiling_weights(s, columns, format));
-    at.x_bytes = xpu_tiling_align((uint32_t)rows * (uint32_t)cols * channels * format.operand);
+    at.x_bytes = xpu_tiling_align((uint32_t)rows * (uint32_t)cols * xpu_tiling_x_pitch(channels, format.operand));
     at.w_bytes = whole & XPU_TILE_WHOLE_W ? 0 : block;
     at.y_bytes = xpu_tiling_align((uint32_t)tile_h * (uint32_t)tile_w * (uint32_t)columns * format.result);
     at.branch_bytes = has_branch ? at.y_bytes : 0;

@@ -5,7 +5,8 @@
  * one after the other; the last one drains through the post-processor. A step is one chunk: its loads (DMA0), one
  * tensor descriptor, and behind a drain a store (DMA1). Input tiles, blocks of weights, branch and results have two
  * buffers each in SM, results three where there is room (the array begins with a tile when its buffer is free, not when
- * it drains); accumulators change the bank with every drain. So the loads of coming steps run while a step is
+ * it drains), and input tiles, too, where few steps read one (its place is free when the last of these has drained);
+ * accumulators change the bank with every drain. So the loads of coming steps run while a step is
  * computed, the one before it drains and an earlier result is stored.
  *
  * Core 0 only queues. Descriptors are made from templates, of which a step changes what is its own, and stand in rings
@@ -67,7 +68,7 @@ struct work {
     uint32_t w_channel; /* bytes of the weights of a channel in a block */
     uint32_t layer;
     xpu_ticket after;
-    int32_t columns, x_channels; /* x_channels: of an input tile */
+    int32_t columns, x_pitch; /* x_pitch: of an input tile with all channels */
     struct pair w, branch;
     struct turns x, y;
     uint32_t scale, bias, params;
@@ -109,7 +110,7 @@ static void load_dense(struct work *k, uint32_t to, uint32_t from, uint32_t byte
  * all padding has an empty copy, for its waits. */
 static void load_input(struct work *k, const struct tile *t, int32_t first, int32_t count) {
     const struct xpu_conv2d_i16_args *a = &k->args;
-    int32_t to = (int32_t)k->format.sizes.operand;
+    const int32_t pixel = (int32_t)xpu_tiling_x_pitch((uint32_t)count, k->format.sizes.operand);
     take_turn(&k->x);
     uint32_t at = (uint32_t)(t->image * a->x_image + t->ih * a->x_row + t->iw * a->x_pixel);
     uint32_t *words = ring_next(&rings[LOAD], k->load_x, &k->loaded);
@@ -119,8 +120,8 @@ static void load_input(struct work *k, const struct tile *t, int32_t first, int3
     xpu_desc_copy_set_size1(words, (uint32_t)t->in_rows);
     xpu_desc_copy_set_size2(words, (uint32_t)t->in_columns);
     xpu_desc_copy_set_size3(words, (uint32_t)count);
-    xpu_desc_copy_set_dst_stride1(words, to * t->in_columns * count);
-    xpu_desc_copy_set_dst_stride2(words, to * count);
+    xpu_desc_copy_set_dst_stride1(words, pixel * t->in_columns);
+    xpu_desc_copy_set_dst_stride2(words, pixel);
 }
 
 /* Bytes from a tile's first element to the chunk's. */
@@ -171,7 +172,7 @@ static void clear_absmax(struct work *k) {
 /* What is the same for all steps of a tile. */
 static void begin_tile(struct work *k, const struct tile *t) {
     const struct xpu_conv2d_i16_args *a = &k->args;
-    int32_t operand = (int32_t)k->format.sizes.operand, result = (int32_t)k->format.sizes.result;
+    int32_t result = (int32_t)k->format.sizes.result;
     int32_t y_row = result * t->columns * k->columns;
     xpu_desc_tensor_set_tile_rows(k->tensor, (uint32_t)t->in_rows);
     xpu_desc_tensor_set_tile_cols(k->tensor, (uint32_t)t->in_columns);
@@ -181,7 +182,7 @@ static void begin_tile(struct work *k, const struct tile *t) {
     xpu_desc_tensor_set_ow(k->tensor, (uint32_t)t->columns);
     xpu_desc_tensor_set_y_row_stride(k->tensor, y_row);
     xpu_desc_tensor_set_branch_row_stride(k->tensor, y_row);
-    xpu_desc_tensor_set_x_row_stride(k->tensor, operand * t->in_columns * k->x_channels);
+    xpu_desc_tensor_set_x_row_stride(k->tensor, t->in_columns * k->x_pitch);
     xpu_desc_copy_set_size1(k->store, (uint32_t)t->rows);
     xpu_desc_copy_set_size2(k->store, (uint32_t)t->columns);
     xpu_desc_copy_set_src_stride1(k->store, y_row);
@@ -189,13 +190,15 @@ static void begin_tile(struct work *k, const struct tile *t) {
     if (a->whole & XPU_TILE_WHOLE_X) load_input(k, t, 0, a->in_c);
 }
 
-/* All weights at once, where the layer before runs on the cores meanwhile; behind a layer on the tensor engine, whose
- * scratch is here, the first tile takes them as it needs them. */
+/* All weights at once, where the layer before runs on the cores meanwhile, or, if these are few, has its scratch
+ * elsewhere; behind a layer on the tensor engine whose scratch is here the first tile takes them as it needs them. */
+enum { FEW_WEIGHTS = 1 << 16 };
+
 static void load_whole_weights(struct work *k, const xpu_tiling_shape *shape, xpu_ticket free) {
     const struct xpu_conv2d_i16_args *a = &k->args;
     if (!(a->whole & XPU_TILE_WHOLE_W)) return;
     k->all_w = (uint32_t)xpu_tiling_weights(shape, k->columns, k->format.sizes);
-    if (is_engines(k->after)) return;
+    if (is_engines(k->after) && !(xpu_recorded_apart() && k->all_w <= FEW_WEIGHTS)) return;
     load_dense(k, k->w.address[0], a->w, k->all_w, free);
     k->loaded_w = k->all_w;
 }
@@ -242,7 +245,7 @@ static void queue_tensor(struct work *k, const struct tile *t, const struct chun
     xpu_desc_tensor_set_channels(words, (uint32_t)c->channels);
     xpu_desc_tensor_set_columns(words, (uint32_t)c->outs);
     if (!whole) {
-        int32_t pixel = (int32_t)f->sizes.operand * c->channels;
+        const int32_t pixel = (int32_t)xpu_tiling_x_pitch((uint32_t)c->channels, f->sizes.operand);
         xpu_desc_tensor_set_x_pixel_stride(words, pixel);
         xpu_desc_tensor_set_x_row_stride(words, pixel * t->in_columns);
     }
@@ -390,7 +393,7 @@ static void make_copies(struct work *k) {
 static void make_tensor(struct work *k) {
     const struct xpu_conv2d_i16_args *a = &k->args;
     const struct format *f = &k->format;
-    int32_t operand = (int32_t)f->sizes.operand, result = (int32_t)f->sizes.result;
+    int32_t result = (int32_t)f->sizes.result;
     const xpu_desc_tensor d = {
         .layer = k->layer,
         .signal = XPU_COUNTER_TENSOR,
@@ -409,7 +412,7 @@ static void make_tensor(struct work *k) {
         .w_unsigned = f->w_unsigned,
         .x_zero = f->x_zero,
         .w_zero = f->w_zero,
-        .x_pixel_stride = operand * k->x_channels,
+        .x_pixel_stride = k->x_pitch,
         .kh = (uint32_t)a->kernel_h,
         .kw = (uint32_t)a->kernel_w,
         .stride_h = (uint32_t)a->stride_h,
@@ -456,7 +459,7 @@ static xpu_ticket run(const struct xpu_conv2d_i16_args *a, const struct format *
     k->columns = (int32_t)xpu_reg_load(XPU_REG_ARRAY_COLUMNS);
     k->column_tiles = xpu_tiling_column_tiles(a->out_c, k->columns);
     k->w_channel = xpu_tiling_block_bytes(a->kernel_h, a->kernel_w, 1, k->columns, f->sizes);
-    k->x_channels = a->whole & XPU_TILE_WHOLE_X ? a->in_c : 0;
+    k->x_pitch = (int32_t)xpu_tiling_x_pitch((uint32_t)a->in_c, f->sizes.operand);
     k->params = place_params(&xpu_engine_parameters, params);
     make_copies(k);
     make_tensor(k);

@@ -26,6 +26,7 @@ typedef struct {
     uint32_t layer, y[LAYERS];
     struct xpu_progress progress[LAYERS];
     struct xpu_row_ring *ring; /* between the two layers; NULL: there is none */
+    int apart;                 /* their scratch is free before the layer before them ends */
     const char *problem;
 } record;
 
@@ -103,6 +104,10 @@ struct xpu_row_ring *xpu_recorded_ring(void) {
     return now.ring;
 }
 
+int xpu_recorded_apart(void) {
+    return now.apart;
+}
+
 /* ---- the kernels ---- */
 
 static int is_size(int32_t value) {
@@ -155,6 +160,18 @@ static int run_kernel(const char *kernel, const uint32_t *words, uint32_t layer,
     RECORDED(CALL)
 #undef CALL
     return 0;
+}
+
+/* [*begin, *end): what a call has of SM. */
+static void scratch_of(const xpu_recorded_call *call, uint64_t *begin, uint64_t *end) {
+#define SCRATCH(name)                                                                                                  \
+    if (strcmp(call->kernel, #name) == 0) {                                                                            \
+        struct xpu_##name##_args args;                                                                                 \
+        memcpy(&args, call->words, sizeof args);                                                                       \
+        *begin = args.sm, *end = (uint64_t)args.sm + (uint32_t)args.sm_bytes;                                          \
+    }
+    RECORDED(SCRATCH)
+#undef SCRATCH
 }
 
 /* ---- lists ---- */
@@ -261,6 +278,32 @@ static int can_meet(const struct xpu_conv2d_i8_args *p, const struct xpu_window_
     return w->step_rows >= 1 && w->step_rows <= MOST_FIELD && w->stride_h <= MOST_STRIDE;
 }
 
+static xpu_tiling_ring_scratch lay_out_ring(const struct xpu_conv2d_i8_args *p, const struct xpu_window_i8_args *w,
+                                            uint32_t columns) {
+    const xpu_tiling_ring rows = {w->ring_rows, w->made_rows, w->step_rows, w->ring_whole_w};
+    const xpu_tiling_shape product = SHAPE((*p)), windows = SHAPE((*w));
+    return xpu_tiling_ring_layout(&product, &windows, &rows, (int32_t)columns, p->sm, XPU_TILING_I8);
+}
+
+/* What the calls have of SM together. */
+static xpu_recorded_scratch scratch_of_all(const xpu_recorded_call *calls, uint32_t count, uint32_t columns) {
+    xpu_recorded_scratch all = {.begin = UINT64_MAX};
+    for (uint32_t i = 0; i < count; i++) {
+        uint64_t begin = 0, end = UINT64_MAX;
+        scratch_of(&calls[i], &begin, &end);
+        if (begin < all.begin) all.begin = begin;
+        if (end > all.end) all.end = end;
+    }
+    if (count < 2 || !ring_rows_of(&calls[1])) return all;
+    struct xpu_conv2d_i8_args p;
+    struct xpu_window_i8_args w;
+    memcpy(&p, calls[0].words, sizeof p);
+    memcpy(&w, calls[1].words, sizeof w);
+    const uint64_t end = can_meet(&p, &w) ? p.sm + lay_out_ring(&p, &w, columns).total : UINT64_MAX;
+    if (end > all.end) all.end = end;
+    return all;
+}
+
 /* A product and the windows over its result, with tiles that meet in SM. */
 static void run_ring(const xpu_recorded_call *calls, xpu_ticket after, struct xpu_row_ring *ring) {
     struct xpu_conv2d_i8_args p;
@@ -272,9 +315,8 @@ static void run_ring(const xpu_recorded_call *calls, xpu_ticket after, struct xp
         return;
     }
     const xpu_tiling_ring rows = {w.ring_rows, w.made_rows, w.step_rows, w.ring_whole_w};
-    const xpu_tiling_shape product = SHAPE(p), windows = SHAPE(w);
     *ring = (struct xpu_row_ring){.rows = w.ring_rows, .columns = (int32_t)now.columns};
-    ring->at = xpu_tiling_ring_layout(&product, &windows, &rows, ring->columns, p.sm, XPU_TILING_I8);
+    ring->at = lay_out_ring(&p, &w, now.columns);
     now.ring = ring;
     p.whole = xpu_tiling_ring_whole(&rows, p.out_h);
     p.tile_h = rows.made_rows, p.tile_w = p.out_w, p.tile_c = p.in_c, p.sm_bytes = MOST;
@@ -317,11 +359,17 @@ const char *xpu_record_layers(const xpu_recorded_call *calls, uint32_t count, ui
     const int follows = recording->after == calls[0].layer && calls[0].layer > 0;
     xpu_arena *scratch = xpu_arena_new(xpu_arena_mem(arena), "lists");
     record r = {.counters = *recording, .address = address, .columns = columns, .most = most};
+    xpu_recorded_scratch own = scratch_of_all(calls, count, columns);
+    const xpu_recorded_scratch *last = &recording->last, *earlier = &recording->earlier;
+    r.apart = follows && last->end && (own.end <= last->begin || own.begin >= last->end);
     r.items = XPU_NEW_ARRAY(scratch, descriptor, most + 1);
     r.engines = XPU_NEW_ARRAY(scratch, uint8_t, most + 1);
     pthread_mutex_lock(&lock);
     now = r;
     xpu_engines_done = recording->done_counter ? before : first;
+    /* Loads stand in their queue behind those of the layer before, whose scratch is another: what had this one is over
+     * when that layer is which the one before waited for. */
+    if (r.apart) xpu_engines_done = earlier->end ? (xpu_ticket){earlier->done_counter, earlier->done_value} : first;
     struct xpu_row_ring ring;
     if (count > 1 && ring_rows_of(&calls[1]))
         run_ring(calls, follows ? before : none, &ring);
@@ -339,8 +387,10 @@ const char *xpu_record_layers(const xpu_recorded_call *calls, uint32_t count, ui
         *recording = r.counters;
         recording->moves = NULL;
         recording->after = calls[count - 1].layer + 1;
-        recording->done_counter = done.counter;
-        recording->done_value = done.value;
+        recording->done_counter = own.done_counter = done.counter;
+        recording->done_value = own.done_value = done.value;
+        recording->earlier = recording->last;
+        recording->last = own;
     }
     xpu_arena_free(scratch);
     return r.problem;

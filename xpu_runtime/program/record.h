@@ -37,12 +37,19 @@ typedef struct {
     uint32_t copy_count;
 } xpu_recorded_moves;
 
+/* What layers that are recorded together have of SM, and their ticket. */
+typedef struct {
+    uint64_t begin, end; /* addresses; end 0: there are no such layers */
+    uint32_t done_counter, done_value;
+} xpu_recorded_scratch;
+
 /* Where the lists of a program stand before a layer. Begins as zeros. */
 typedef struct {
     const xpu_recorded_moves *moves;         /* of the layers that are recorded next; NULL: none */
     uint32_t signals[XPU_RECORDED_COUNTERS]; /* of each counter, by all lists before */
     uint32_t after;                          /* the last layer with lists, plus 1; 0: there was none */
     uint32_t done_counter, done_value;       /* its ticket */
+    xpu_recorded_scratch last, earlier;      /* of the layers that were recorded last, and before these */
 } xpu_recording;
 
 /* A layer that is recorded: its kernel, that one's arguments, its number. */
