@@ -2,8 +2,8 @@
  * Maxima over windows in float32. A task is some output rows of neighbouring pixels by a block of channels. Its input
  * rows come by DMA one after the other, each once, into a ring in LM, while the output row before them is computed: the
  * maximum of the rows of a window, of all columns at once, stands in a strip, with minus infinity for columns in the
- * padding, and that of the strip's columns is the result. A maximum ignores NaN, which must spread: an input row is
- * added up when it comes, and output rows that read one whose sums are NaN are computed by way of masks.
+ * padding, and that of the strip's columns is the result. A maximum ignores NaN, which must spread: the rows are also
+ * added up, and where a sum is NaN the output row is computed once more by way of masks.
  */
 #include "xpu_runtime/kernels/window_max_f32.h"
 
@@ -27,7 +27,7 @@ struct task {
     uint32_t image, channel, channels, pixel, pixels;
     int32_t row, end;                    /* output rows */
     int32_t left, first, columns, reach; /* input columns: of the first tap of the first pixel; in LM; all of them */
-    int32_t loaded, checked, nan_row;    /* input rows: that are asked for, looked through; the last with a NaN */
+    int32_t loaded;                      /* input rows that are asked for */
     xpu_ticket ticket;
 };
 
@@ -83,8 +83,7 @@ static struct task task_at(const struct maxima *s, uint32_t index) {
     t.first = max_i32(t.left, 0);
     t.reach = (int32_t)(t.pixels - 1) * a->stride_w + a->kernel_w;
     t.columns = min_i32(t.left + t.reach, a->in_w) - t.first;
-    t.loaded = t.checked = max_i32(t.row * a->stride_h - a->pad_top, 0);
-    t.nan_row = -1;
+    t.loaded = max_i32(t.row * a->stride_h - a->pad_top, 0);
     t.ticket = (xpu_ticket){XPU_COUNTER_CALL, 0};
     return t;
 }
@@ -111,36 +110,31 @@ static inline vfloat32m4_t load(const float *x, size_t vl) {
     return __riscv_vle32_v_f32m4(x, vl);
 }
 
+static inline vfloat32m4_t add(vfloat32m4_t a, vfloat32m4_t b, size_t vl) {
+    return __riscv_vfadd_vv_f32m4(a, b, vl);
+}
+
 static inline vbool8_t is_nan(vfloat32m4_t x, size_t vl) {
     return __riscv_vmfne_vv_f32m4_b8(x, x, vl);
 }
 
-/* Whether there is a NaN; or numbers whose sum is one, which does no harm. */
-static int may_have_nan(const float *x, uint32_t count) {
-    size_t vl = __riscv_vsetvl_e32m4(count % VECTOR);
-    const vfloat32m4_t rest = load(x, vl);
-    if (vl > 0 && __riscv_vfirst_m_b8(is_nan(rest, vl), vl) >= 0) return 1;
-    x += vl, vl = __riscv_vsetvl_e32m4(VECTOR);
-    vfloat32m4_t sum = xv_splat(0.0f, vl), other = sum;
-    for (uint32_t pairs = count / (2 * VECTOR); pairs > 0; pairs--, x += 2 * VECTOR) {
-        sum = __riscv_vfadd_vv_f32m4(sum, load(x, vl), vl);
-        other = __riscv_vfadd_vv_f32m4(other, load(x + VECTOR, vl), vl);
-    }
-    if (count / VECTOR % 2) sum = __riscv_vfadd_vv_f32m4(sum, load(x, vl), vl);
-    return __riscv_vfirst_m_b8(is_nan(__riscv_vfadd_vv_f32m4(sum, other, vl), vl), vl) >= 0;
-}
-
 /* out = max of up to three taps, and of out unless they are its first; `count` vectors, `pitch` and `out_pitch` floats
- * apart. Two at a time, so that one's loads fill the other's waits. */
-static void max_of(float *out, uint32_t out_pitch, const float *const x[AT_ONCE], uint32_t taps, uint32_t pitch,
-                   uint32_t count, int fresh, size_t vl) {
+ * apart. Two at a time, so that one's loads fill the other's waits. `looks`: whether the sum of all taps is NaN. */
+static inline __attribute__((always_inline)) int max_and_look(float *out, uint32_t out_pitch,
+                                                              const float *const x[AT_ONCE], uint32_t taps,
+                                                              uint32_t pitch, uint32_t count, int fresh, int looks,
+                                                              size_t vl) {
     const float *first = fresh ? x[0] : out, *second = x[fresh], *third = x[fresh ? 2 : 1], *last = x[2];
     const uint32_t more = taps - (uint32_t)fresh, first_pitch = fresh ? pitch : out_pitch;
+    vfloat32m4_t sum = xv_splat(0.0f, vl), other = sum;
     for (uint32_t pairs = count / 2; pairs > 0; pairs--) {
         vfloat32m4_t a = load(first, vl), b = load(first + first_pitch, vl), c;
+        if (looks) sum = add(sum, a, vl), other = add(other, b, vl);
 #define MAX_TAP(x)                                                                                                     \
     c = load(x, vl), a = xv_fmax(a, c, vl);                                                                            \
+    if (looks) sum = add(sum, c, vl);                                                                                  \
     c = load((x) + pitch, vl), b = xv_fmax(b, c, vl);                                                                  \
+    if (looks) other = add(other, c, vl);                                                                              \
     x += 2 * pitch;
         if (more > 0) {
             MAX_TAP(second)
@@ -156,12 +150,17 @@ static void max_of(float *out, uint32_t out_pitch, const float *const x[AT_ONCE]
         __riscv_vse32_v_f32m4(out + out_pitch, b, vl);
         first += 2 * first_pitch, out += 2 * out_pitch;
     }
-    if (count % 2 == 0) return;
-    vfloat32m4_t a = load(first, vl);
-    if (more > 0) a = xv_fmax(a, load(second, vl), vl);
-    if (more > 1) a = xv_fmax(a, load(third, vl), vl);
-    if (more > 2) a = xv_fmax(a, load(last, vl), vl);
-    __riscv_vse32_v_f32m4(out, a, vl);
+    if (count % 2) {
+        const float *const rest[] = {second, third, last};
+        vfloat32m4_t a = load(first, vl);
+        sum = add(sum, a, vl);
+        for (uint32_t k = 0; k < more; k++) {
+            const vfloat32m4_t c = load(rest[k], vl);
+            a = xv_fmax(a, c, vl), sum = add(sum, c, vl);
+        }
+        __riscv_vse32_v_f32m4(out, a, vl);
+    }
+    return looks && __riscv_vfirst_m_b8(is_nan(add(sum, other, vl), vl), vl) >= 0;
 }
 
 /* The same where there may be NaN. */
@@ -180,19 +179,22 @@ static __attribute__((noinline)) void careful_max_of(float *out, uint32_t out_pi
     }
 }
 
-/* Vectors of results that lie at `out`, and taps of one kind: rows, or columns of the strip. */
+/* Vectors of results that lie at `out`, and taps of one kind: rows, which are looked at for NaN, or columns of the
+ * strip. */
 struct run {
     float *out;
     uint32_t out_pitch, pitch, count;
-    int careful;
+    int careful, looks, found;
     size_t vl;
 };
 
-static inline void max_of_some(const struct run *r, const float *const x[AT_ONCE], uint32_t taps, int fresh) {
+static inline void max_of(struct run *r, const float *const x[AT_ONCE], uint32_t taps, int fresh) {
     if (r->careful)
         careful_max_of(r->out, r->out_pitch, x, taps, r->pitch, r->count, fresh, r->vl);
+    else if (r->looks)
+        r->found |= max_and_look(r->out, r->out_pitch, x, taps, r->pitch, r->count, fresh, 1, r->vl);
     else
-        max_of(r->out, r->out_pitch, x, taps, r->pitch, r->count, fresh, r->vl);
+        max_and_look(r->out, r->out_pitch, x, taps, r->pitch, r->count, fresh, 0, r->vl);
 }
 
 /* Vectors and then what is left of `floats` that are dense, as their taps are. */
@@ -202,26 +204,27 @@ static void dense(struct run *r, uint32_t floats, const float *const x[AT_ONCE],
     r->out_pitch = r->pitch = VECTOR;
     if (whole) {
         r->count = whole, r->vl = __riscv_vsetvl_e32m4(VECTOR);
-        max_of_some(r, x, taps, fresh);
+        max_of(r, x, taps, fresh);
     }
     if (rest) {
         const float *const behind[AT_ONCE] = {x[0] + whole * VECTOR, x[1] + whole * VECTOR, x[2] + whole * VECTOR};
         r->out = out + whole * VECTOR, r->count = 1, r->vl = __riscv_vsetvl_e32m4(rest);
-        max_of_some(r, behind, taps, fresh);
+        max_of(r, behind, taps, fresh);
     }
     r->out = out;
 }
 
-/* Of rows first .. last - 1 of the window, all columns that are in LM. */
-static void max_of_rows(const struct maxima *s, const struct task *t, int32_t top, int32_t first, int32_t last,
-                        int careful) {
-    struct run r = {.out = s->strip + (uint32_t)(t->first - t->left) * t->channels, .careful = careful};
+/* Of rows first .. last - 1 of the window, all columns that are in LM; whether there may be NaN. */
+static int max_of_rows(const struct maxima *s, const struct task *t, int32_t top, int32_t first, int32_t last,
+                       int careful) {
+    struct run r = {.out = s->strip + (uint32_t)(t->first - t->left) * t->channels, .careful = careful, .looks = 1};
     for (int32_t ky = first; ky < last; ky += AT_ONCE) {
         const float *x[AT_ONCE];
         const int32_t taps = min_i32(AT_ONCE, last - ky);
         for (int32_t i = 0; i < AT_ONCE; i++) x[i] = slot_of(s, top + ky + min_i32(i, taps - 1));
         dense(&r, (uint32_t)t->columns * t->channels, x, (uint32_t)taps, ky == first);
     }
+    return r.found;
 }
 
 /* Of columns of the strip, for all pixels. */
@@ -238,16 +241,18 @@ static void max_of_columns(const struct maxima *s, const struct task *t, float *
         } else {
             r.out_pitch = channels, r.pitch = (uint32_t)a->stride_w * channels, r.count = t->pixels;
             r.vl = __riscv_vsetvl_e32m4(channels);
-            max_of_some(&r, x, taps, kx == 0);
+            max_of(&r, x, taps, kx == 0);
         }
     }
 }
 
-static void compute_row(const struct maxima *s, const struct task *t, float *out) {
+static void compute_row(const struct maxima *s, const struct task *t) {
     const int32_t top = t->row * s->a->stride_h - s->a->pad_top;
-    const int careful = t->nan_row >= max_i32(top, 0);
-    max_of_rows(s, t, top, max_i32(-top, 0), min_i32(s->a->kernel_h, s->a->in_h - top), careful);
-    max_of_columns(s, t, out, careful);
+    const int32_t first = max_i32(-top, 0), last = min_i32(s->a->kernel_h, s->a->in_h - top);
+    const int careful = max_of_rows(s, t, top, first, last, 0);
+    if (careful) max_of_rows(s, t, top, first, last, 1);
+    xpu_wait(s->stored[s->half]);
+    max_of_columns(s, t, s->out[s->half], careful);
 }
 
 static void fill(float *x, uint32_t count, float value) {
@@ -265,13 +270,9 @@ static void run_task(struct maxima *s, struct task *t) {
     load_rows(s, t, t->row);
     for (; t->row < t->end; t->row++) {
         const xpu_ticket ready = t->ticket;
-        const int32_t until = t->loaded;
         if (t->row + 1 < t->end) load_rows(s, t, t->row + 1);
         xpu_wait(ready);
-        for (t->checked = max_i32(t->checked, t->row * a->stride_h - a->pad_top); t->checked < until; t->checked++)
-            if (may_have_nan(slot_of(s, t->checked), (uint32_t)t->columns * t->channels)) t->nan_row = t->checked;
-        xpu_wait(s->stored[s->half]);
-        compute_row(s, t, s->out[s->half]);
+        compute_row(s, t);
         const uint32_t pixel = (t->image * (uint32_t)a->out_h + (uint32_t)t->row) * (uint32_t)a->out_w + t->pixel;
         s->stored[s->half] = xpu_store_2d(a->y + 4 * (pixel * (uint32_t)a->y_pixel + t->channel), 4 * a->y_pixel,
                                           s->out[s->half], (int32_t)(4 * t->channels), 4 * t->channels, t->pixels);
