@@ -2,8 +2,8 @@
  * Host time per simulated cycle of three programs on the Verilated standard chip, beside the bare array's in the same
  * run; results are compared with plain formulas.
  *     bench-sim FOLDER LIBRARY|func [JSON [PROGRAM]]
- * FOLDER has resnet.elf, exp.elf and scalar.elf. Then a whole network (network.h; PROGRAM is resnet50), where
- * XPU_SHARED, or ../shared, has it. Exit status 1: a wrong result, or a limit is broken.
+ * FOLDER has resnet.elf, exp.elf and scalar.elf. Then whole networks (network.h; PROGRAM is resnet50 or
+ * mobilenet), where XPU_SHARED, or ../shared, has them. Exit status 1: a wrong result, or a limit is broken.
  */
 #include <dlfcn.h>
 #include <elf.h>
@@ -350,9 +350,10 @@ int main(int argc, char **argv) {
         broken |= b.configure ? measure(&b, &programs[i], json) : check_only(&b, &programs[i]);
     }
     const char *shared = getenv("XPU_SHARED");
-    if (b.configure && (argc <= 4 || strcmp(argv[4], "resnet50") == 0)) {
+    if (b.configure) {
         b.configure(&(xpurt_rtl_options){0});
-        broken |= bench_network(b.driver, shared ? shared : "../shared", json, arena, &diags);
+        broken |=
+            bench_network(b.driver, argc > 4 ? argv[4] : NULL, shared ? shared : "../shared", json, arena, &diags);
     }
     if (argc > 3 && json_dump_file(json, argv[3], JSON_INDENT(2))) printf("cannot write %s\n", argv[3]);
     json_decref(json);
