@@ -18,6 +18,10 @@ typedef struct {
     xpu_image_operand x[XPU_CHAIN_MAX_INPUTS];
 } xpu_image_chain;
 
+/* Factors of more channels cost the general kernel, which calls the body for each pixel, less than to be spread over
+ * rows. */
+enum { XPU_FEW_CHANNELS = 32 };
+
 /* Whether the kernel can run the chain, its operands read through every REPEAT of images: float32, its result a
  * channel-last image of rank 4, at least one operand smaller, and room in LM. *chain may be NULL. */
 int xpu_image_chain_of(xpu_codegen *cg, xpu_node node, xpu_image_chain *chain);

@@ -80,7 +80,8 @@ static int is_read_as_level(xpu_codegen *cg, xpu_value value, xpu_block block) {
 
 int xpu_is_read_through(xpu_codegen *cg, xpu_node node) {
     xpu_shuffle shuffle;
-    if (xpu_shuffles_image(cg, node, &shuffle)) return node.id != shuffle.join.id;
+    if (xpu_shuffles_image(cg, node, &shuffle))
+        return node.id != shuffle.join.id || xpu_is_shuffle_sliced(cg, &shuffle);
     if (xpu_is_quantised_in_load(cg, node)) return 1;
     const int is_slice = xpu_node_is(cg->graph, node, XPU_OP_SLICE);
     const int is_transpose = xpu_node_is(cg->graph, node, XPU_OP_TRANSPOSE);

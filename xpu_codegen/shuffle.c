@@ -87,9 +87,67 @@ int xpu_shuffles_image(xpu_codegen *cg, xpu_node node, xpu_shuffle *shuffle) {
     return 1;
 }
 
-int xpu_shuffle_box(xpu_codegen *cg, const xpu_shuffle *shuffle, xpu_dim *size, xpu_dim *from, xpu_dim *to) {
+/* ---- slices of channels of what is shuffled ---- */
+
+enum { CHANNELS = 1 };
+
+/* Of the dims between whose product the channels are, the outermost that has several indices; -1: there is none. */
+static int outer_of_channels(const xpu_codegen *cg, const xpu_value_info *moved, const factors *of_y) {
+    for (int k = 0; k < moved->rank; k++)
+        if (of_y->owner[k] == CHANNELS && !xpu_is_one(cg, moved->dims[k])) return k;
+    return -1;
+}
+
+/* The channels of a slice that takes whole steps of `step` channels, and all of the other dims. */
+static int takes_whole_steps(const xpu_codegen *cg, xpu_node slice, xpu_dim step, int64_t *first, int64_t *count) {
+    const xpu_value_info *x = xpu_value_at(cg->graph, xpu_node_input(cg->graph, slice, 0));
+    const xpu_value_info *y = xpu_value_at(cg->graph, xpu_node_output(cg->graph, slice, 0));
+    const xpu_attr *starts = xpu_node_attr(cg->graph, slice, XPU_ATTR_STARTS);
+    const int64_t *by = xpu_node_ints(cg->graph, slice, XPU_ATTR_BY, NULL);
+    const xpu_dims *dims = &cg->graph->dims;
+    int64_t channels, start, whole;
+    if (x->layout != y->layout || !xpu_dim_is_const(dims, step, &whole)) return 0;
+    for (int i = 0; i < x->rank; i++) {
+        if (by[i] != 1 || !xpu_dim_is_const(dims, starts->dims[i], &start)) return 0;
+        if (i != CHANNELS && (start != 0 || !xpu_dim_equal(x->dims[i], y->dims[i]))) return 0;
+        if (i == CHANNELS) *first = start;
+    }
+    if (!xpu_dim_is_const(dims, y->dims[CHANNELS], &channels)) return 0;
+    *count = channels;
+    return whole > 0 && *first % whole == 0 && channels % whole == 0 && channels > 0;
+}
+
+int xpu_is_shuffle_sliced(xpu_codegen *cg, const xpu_shuffle *shuffle) {
+    const xpu_value_info *y = xpu_value_at(cg->graph, shuffle->y);
+    const xpu_value moved = xpu_node_output(cg->graph, shuffle->transpose, 0);
+    int64_t channels, taken = 0, first, count;
+    factors of_y;
+    if (y->rank < 3 || y->layout != XPU_LAYOUT_CHANNEL_LAST || xpu_is_linear(cg, shuffle->y)) return 0;
+    if (xpu_value_leaves(cg->graph, shuffle->y) || !y->uses.count) return 0;
+    if (!xpu_dim_is_const(&cg->graph->dims, y->dims[CHANNELS], &channels)) return 0;
+    find_factors(cg, shuffle->y, moved, &of_y);
+    const int outer = outer_of_channels(cg, xpu_value_at(cg->graph, moved), &of_y);
+    if (outer < 0) return 0;
+    for (uint32_t i = 0; i < y->uses.count; i++) {
+        const xpu_node user = y->uses.items[i].node;
+        if (!neighbour(cg, user, XPU_OP_SLICE, xpu_node_at(cg->graph, shuffle->join)->parent).id) return 0;
+        if (xpu_is_foreign(cg, user) || !takes_whole_steps(cg, user, of_y.step[outer], &first, &count)) return 0;
+        taken += count;
+    }
+    return taken <= channels; /* nothing is shuffled twice */
+}
+
+int xpu_slices_shuffle(xpu_codegen *cg, xpu_node slice, xpu_shuffle *shuffle) {
+    const xpu_value_info *x = xpu_value_at(cg->graph, xpu_node_input(cg->graph, slice, 0));
+    if (x->kind != XPU_VALUE_NODE || !xpu_shuffles_image(cg, x->node, shuffle)) return 0;
+    return x->node.id == shuffle->join.id && xpu_is_shuffle_sliced(cg, shuffle);
+}
+
+int xpu_shuffle_box(xpu_codegen *cg, const xpu_shuffle *shuffle, xpu_node slice, xpu_dim *size, xpu_dim *from,
+                    xpu_dim *to, xpu_dim *offset) {
     const xpu_value split = xpu_node_output(cg->graph, shuffle->split, 0);
     const xpu_value moved = xpu_node_output(cg->graph, shuffle->transpose, 0);
+    const xpu_value result = slice.id ? xpu_node_output(cg->graph, slice, 0) : shuffle->y;
     const xpu_value_info *info = xpu_value_at(cg->graph, moved), *y = xpu_value_at(cg->graph, shuffle->y);
     const int64_t *perm = xpu_node_ints(cg->graph, shuffle->transpose, XPU_ATTR_PERM, NULL);
     xpu_dims *dims = &cg->graph->dims;
@@ -99,14 +157,24 @@ int xpu_shuffle_box(xpu_codegen *cg, const xpu_shuffle *shuffle, xpu_dim *size, 
     find_factors(cg, shuffle->x, split, &of_x);
     find_factors(cg, shuffle->y, moved, &of_y);
     xpu_value_strides(cg, shuffle->x, x_strides);
-    xpu_value_strides(cg, shuffle->y, y_strides);
+    xpu_value_strides(cg, result, y_strides);
     xpu_storage_order(y->layout, y->rank, order);
+    const int outer = slice.id ? outer_of_channels(cg, info, &of_y) : -1;
+    *offset = xpu_dim_of(cg, 0);
     for (int d = 0; d < y->rank; d++) {
         for (int k = 0; k < info->rank; k++) {
             if (of_y.owner[k] != order[d]) continue;
             size[rank] = info->dims[k];
             from[rank] = xpu_dim_mul(dims, x_strides[of_x.owner[perm[k]]], of_x.step[perm[k]]);
-            to[rank++] = xpu_dim_mul(dims, y_strides[of_y.owner[k]], of_y.step[k]);
+            to[rank] = xpu_dim_mul(dims, y_strides[of_y.owner[k]], of_y.step[k]);
+            if (k == outer) {
+                int64_t step = 1, first, count;
+                xpu_dim_is_const(dims, of_y.step[k], &step);
+                takes_whole_steps(cg, slice, of_y.step[k], &first, &count);
+                size[rank] = xpu_dim_of(cg, count / step);
+                *offset = xpu_dim_mul_const(dims, from[rank], first / step);
+            }
+            rank++;
         }
     }
     return rank;

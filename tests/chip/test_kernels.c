@@ -43,6 +43,32 @@ static void absmax(void) {
     rig_on_each_chip("absmax", 15, add_absmax);
 }
 
+/* Some channels of each pixel; the others are larger. */
+static void add_absmax_rows(rig *r, bench *b) {
+    struct xpu_absmax_rows_f32_args a = {.rows = (int32_t)draw_size(r, draw(r, 0, 3) ? 100 : 2000)};
+    a.count = (int32_t)draw_size(r, 40000 / a.rows);
+    a.pitch = a.count + draw(r, 0, 70);
+    const int32_t first = draw(r, 0, a.pitch - a.count);
+    rig_describe(r, "absmax of %d rows of %d, %d apart, from %d on", a.rows, a.count, a.pitch, first);
+    xpu_tensor x = operand_random(b, r->random, XPU_F32, DIMS(a.rows, a.pitch)), y = {.dtype = XPU_F32};
+    float most = 0;
+    for (int32_t i = 0; i < a.rows * a.pitch; i++) {
+        float *at = (float *)x.data + i;
+        const int32_t column = i % a.pitch - first;
+        if (column < 0 || column >= a.count)
+            *at = 1e30f;
+        else
+            most = xa_absmax(most, *at);
+    }
+    y.data = xpu_copy(b->arena, &most, sizeof most);
+    a.x = operand_place(r, &x) + 4 * (uint32_t)first;
+    a.y = operand_expect(r, &y);
+    rig_call(r, XPU_CALL_absmax_rows_f32, 0, &a, sizeof a);
+}
+static void absmax_rows(void) {
+    rig_on_each_chip("absmax of rows", 15, add_absmax_rows);
+}
+
 /* ---- softmax ---- */
 
 /* Differences whose exp is around 2^-100, subnormal, and 0; masked elements. */
@@ -465,11 +491,11 @@ static void pool(void) {
 }
 
 static void sequences(void) {
-    static const rig_add adds[] = {add_fill,       add_absmax, add_softmax, add_norm, add_reduce,
-                                   add_reduce_int, add_copy,   add_chain,   add_pool};
+    static const rig_add adds[] = {add_fill,   add_absmax,     add_absmax_rows, add_softmax, add_norm,
+                                   add_reduce, add_reduce_int, add_copy,        add_chain,   add_pool};
     rig_sequences("sequences", 15, adds, (int)(sizeof adds / sizeof *adds));
 }
 
-XPU_TEST_MAIN("kernels", {"fill", fill}, {"absmax", absmax}, {"softmax", softmax}, {"norms", norms},
-              {"reductions", reductions}, {"copy_nd", copy_nd}, {"chain", chain}, {"pool", pool},
+XPU_TEST_MAIN("kernels", {"fill", fill}, {"absmax", absmax}, {"absmax of rows", absmax_rows}, {"softmax", softmax},
+              {"norms", norms}, {"reductions", reductions}, {"copy_nd", copy_nd}, {"chain", chain}, {"pool", pool},
               {"sequences", sequences})

@@ -1,7 +1,7 @@
 /*
  * Random networks of images that are joined along channels: dense blocks, where each concat begins with the one before,
- * branches that meet, parts that others read too, in float32, int16, int16x8 and as bytes. On func every layer is ref's
- * bit for bit and nothing races.
+ * branches that meet, parts that others read too, shuffled channels that are split, in float32, int16, int16x8 and as
+ * bytes. On func every layer is ref's bit for bit and nothing races.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -106,19 +106,43 @@ static image joined(drawing *d) {
     return y;
 }
 
+/* Channels of `groups` groups in turns. */
+static xpuc_value shuffled(drawing *d, image x, int64_t groups) {
+    static const int64_t perm[] = {0, 2, 1, 3, 4};
+    const int64_t split[] = {d->batch, groups, x.channels / groups, d->height, d->width};
+    const int64_t joined[] = {d->batch, x.channels, d->height, d->width};
+    const xpuc_value y = xpuc_transpose(d->net, NULL, xpuc_reshape(d->net, NULL, x.value, 5, split), 5, perm);
+    return xpuc_reshape(d->net, NULL, y, 4, joined);
+}
+
+/* Two images: the channels of one, mostly shuffled, and mostly cut where each part has as many of each group. */
+static void cut(drawing *d, image x) {
+    const int64_t groups = x.channels % 3 == 0 ? 3 : x.channels % 2 == 0 ? 2 : 1;
+    if (groups > 1 && random_range(d->random, 0, 3)) x.value = shuffled(d, x, groups);
+    int64_t first = random_range(d->random, 1, x.channels - 1);
+    if (first > groups && random_range(d->random, 0, 3)) first -= first % groups;
+    xpuc_value parts[2];
+    xpuc_split(d->net, NULL, x.value, 1, 2, (const int64_t[]){first, x.channels - first}, parts);
+    d->images[d->count++] = (image){rounded(d, parts[0]), first};
+    d->images[d->count] = (image){rounded(d, parts[1]), x.channels - first};
+}
+
 static void draw_network(drawing *d) {
     const int steps = (int)random_range(d->random, 4, MOST_IMAGES - 2);
     d->batch = random_range(d->random, 1, 2), d->height = random_range(d->random, 2, 9);
     d->width = random_range(d->random, 2, 9);
     const xpuc_dim dims[] = {XPUC_SIZE(d->batch), XPUC_SIZE(3), XPUC_SIZE(d->height), XPUC_SIZE(d->width)};
     d->images[d->count++] = (image){rounded(d, xpuc_input(d->net, "x", "float32", 4, dims)), 3};
-    for (int i = 0; i < steps; i++) {
+    for (int i = 0; i < steps && d->count < MOST_IMAGES - 1; i++) {
         const image x = d->images[random_range(d->random, d->count > 4 ? d->count - 4 : 0, d->count - 1)];
-        const int kind = (int)random_range(d->random, 0, 9);
-        d->images[d->count] = kind < 4   ? convolved(d, x)
-                              : kind < 5 ? pooled(d, x)
-                              : kind < 6 ? normed(d, x)
-                                         : joined(d);
+        const int kind = (int)random_range(d->random, 0, 11);
+        if (kind > 9 && x.channels > 1)
+            cut(d, x);
+        else
+            d->images[d->count] = kind < 4   ? convolved(d, x)
+                                  : kind < 5 ? pooled(d, x)
+                                  : kind < 6 ? normed(d, x)
+                                             : joined(d);
         d->count++;
     }
     const image y = convolved(d, d->images[d->count - 1]);

@@ -377,6 +377,26 @@ static xpu_value left_on_the_way(bench *b, xpu_value x) {
     return reshaped(b, between, DIMS(1, 8, 6, 10));
 }
 
+/* Slices of `count` of 8 channels each, of which a convolution reads every second one, joined again. */
+static xpu_value in_slices(bench *b, xpu_value x, int64_t count) {
+    const xpu_attr axis = XPU_ATTR_INT_OF(AXIS, 1);
+    xpu_value shuffled = shuffled_channels(b, x), pieces[8];
+    uint32_t n = 0;
+    for (int64_t first = 0; first < 8; first += count) {
+        const int64_t starts[] = {0, first, 0, 0}, shape[] = {1, count, 6, 10}, by[] = {1, 1, 1, 1};
+        pieces[n] = slice_of(b, shuffled, 4, starts, shape, by);
+        if (n % 2) pieces[n] = conv(b, pieces[n], count, count, 1, 1);
+        n++;
+    }
+    return xpu_node_output(b->graph, bench_node(b, XPU_OP_CONCAT, pieces, n, &axis, 1), 0);
+}
+static xpu_value in_halves(bench *b, xpu_value x) { /* the slices are the shuffle, the first of them in the concat */
+    return in_slices(b, x, 4);
+}
+static xpu_value in_single_channels(bench *b, xpu_value x) { /* of one of both groups: sliced behind the shuffle */
+    return in_slices(b, x, 1);
+}
+
 /* Behind a convolution a shuffle is one copy, which reads the image as it lies; another makes the program's
  * output. */
 static void shuffled_images(void) {
@@ -389,7 +409,9 @@ static void shuffled_images(void) {
                  {"pixels of channels", pixels_of_channels, 2, 2},
                  {"and moved again", moved_again, 6, 4},
                  {"over other dims", over_other_dims, 30, 4},
-                 {"an output on the way", left_on_the_way, 8, 4}};
+                 {"an output on the way", left_on_the_way, 8, 4},
+                 {"in halves", in_halves, 8, 3},
+                 {"in single channels", in_single_channels, 8, 10}};
     for (volatile size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         BENCH_OPEN(b);
         work w;

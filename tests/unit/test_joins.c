@@ -97,6 +97,15 @@ static void whole_leaves(bench *b, xpu_value a, xpu_value c) {
 static void of_a_chain(bench *b, xpu_value a, xpu_value c) {
     two(b, step1(b, XPU_EW_exp, a), c);
 }
+static void of_a_chain_over_images(bench *b, xpu_value a, xpu_value c) {
+    two(b, step2(b, XPU_EW_mul, a, constant(b, DIMS(1, 16, 1, 1))), c);
+}
+static void of_a_pool(bench *b, xpu_value a, xpu_value c) { /* a layer finds its largest magnitude */
+    const int64_t kernel[] = {3, 3}, one[] = {1, 1}, pads[] = {1, 1, 1, 1};
+    const xpu_attr attrs[] = {XPU_ATTR_INTS_OF(KERNEL, kernel, 2), XPU_ATTR_INTS_OF(STRIDES, one, 2),
+                              XPU_ATTR_INTS_OF(DILATIONS, one, 2), XPU_ATTR_INTS_OF(PADS, pads, 4)};
+    two(b, node1(b, XPU_OP_MAX_POOL, a, attrs, 4), c);
+}
 static void in_two(bench *b, xpu_value a, xpu_value c) {
     ends(b, concat(b, (xpu_value[]){c, a}, 2), 24);
     two(b, a, c);
@@ -110,6 +119,8 @@ static void copied(void) {
         {"an output", 1, 1, leaves},
         {"a whole that is an output", 1, 0, whole_leaves},
         {"what a chain makes", 1, 1, of_a_chain},
+        {"nothing of a chain over images", 0, 2, of_a_chain_over_images},
+        {"nothing of a pool", 0, 2, of_a_pool},
         {"both, the second time", 1, 2, in_two},
     };
     for (volatile size_t i = 0; i < sizeof cases / sizeof *cases; i++) {

@@ -40,6 +40,16 @@ static int is_in_words(const xpu_codegen *cg, xpu_value value, const xpu_extent 
     return pitch * element % 4 == 0 && place->first * element % 4 == 0 && channels * element % 4 == 0;
 }
 
+/* Whether it runs as a chain over images anyway. */
+static int is_chain_over_images(xpu_codegen *cg, xpu_node node) {
+    xpu_image_chain image;
+    if (!xpu_image_chain_of(cg, node, &image)) return 0;
+    int has_level = 0;
+    for (uint32_t i = 0; i < xpu_node_at(cg->graph, node)->input_count; i++)
+        has_level |= image.x[i].repeat_node.id && xpu_is_read_through(cg, image.x[i].repeat_node);
+    return has_level || image.channels <= XPU_FEW_CHANNELS || xpu_node_output(cg->graph, node, XPU_OUT_ABSMAX).id;
+}
+
 static int writes_apart(xpu_codegen *cg, xpu_value value, const xpu_extent *place) {
     const xpu_value_info *info = xpu_value_at(cg->graph, value);
     if (info->kind != XPU_VALUE_NODE || info->output != XPU_OUT_Y) return 0;
@@ -53,6 +63,8 @@ static int writes_apart(xpu_codegen *cg, xpu_value value, const xpu_extent *plac
     case XPU_OP_CONCAT:
     case XPU_OP_RELAYOUT:
     case XPU_OP_INTERLEAVE: return 1;
+    case XPU_OP_SLICE: return !xpu_is_part(cg, node, NULL) && !xpu_is_read_through(cg, node);
+    case XPU_OP_CHAIN: return is_chain_over_images(cg, node);
     default: return 0;
     }
 }
@@ -61,7 +73,6 @@ static int writes_apart(xpu_codegen *cg, xpu_value value, const xpu_extent *plac
 
 /* Whether it is a loop over rows anyway: of one run, and of images with smaller ones, others are faster. */
 static int is_plain_chain(xpu_codegen *cg, xpu_node node) {
-    enum { FEW_CHANNELS = 32 };
     const xpu_value y = xpu_node_output(cg->graph, node, XPU_OUT_Y);
     xpu_chain_loops loops;
     xpu_image_chain image;
@@ -70,7 +81,7 @@ static int is_plain_chain(xpu_codegen *cg, xpu_node node) {
     if (!xpu_image_chain_of(cg, node, &image)) return loops.rank > 1;
     for (uint32_t i = 0; i < xpu_node_at(cg->graph, node)->input_count; i++)
         if (image.x[i].repeat_node.id) return 0;
-    return image.channels > FEW_CHANNELS;
+    return image.channels > XPU_FEW_CHANNELS;
 }
 
 static int reads_apart(xpu_codegen *cg, xpu_use use) {
@@ -83,6 +94,7 @@ static int reads_apart(xpu_codegen *cg, xpu_use use) {
     case XPU_OP_CONCAT: return !xpu_is_joined(cg, node);
     case XPU_OP_SLICE: return !xpu_is_part(cg, node, NULL) && !xpu_is_read_through(cg, node);
     case XPU_OP_RELAYOUT: return !xpu_is_view(cg, node);
+    case XPU_OP_ABSMAX: return 1;
     default: return 0;
     }
 }

@@ -259,7 +259,8 @@ static xpu_status lower_image(xpu_codegen *cg, uint32_t layer, xpu_node node, co
     call.batch = xpu_arg_dim(xpu_value_dim(cg, y, 0));
     call.height = xpu_arg_dim(xpu_value_dim(cg, y, 2));
     call.width = xpu_arg_dim(xpu_value_dim(cg, y, 3));
-    call.channels = call.pitch = xpu_arg_number(chain->channels);
+    call.channels = xpu_arg_number(chain->channels);
+    call.pitch = xpu_arg_dim(xpu_value_extent(cg, y, 1));
     for (uint32_t i = 0; i < XPU_CHAIN_MAX_INPUTS; i++) {
         call.image[i] = call.repeat_h[i] = call.repeat_w[i] = xpu_arg_number(0);
         if (i < xpu_node_at(cg->graph, node)->input_count) set_image_operand(cg, y, &chain->x[i], i, &call);
@@ -268,13 +269,11 @@ static xpu_status lower_image(xpu_codegen *cg, uint32_t layer, xpu_node node, co
     return xpu_add_chain_image(cg, layer, &call, body);
 }
 
-/* Whether it runs so: it has to where an operand is nowhere but in a smaller image; others are read as they are.
- * Factors of more channels cost the general kernel, which calls the body for each pixel, less than to be spread over
- * rows. */
+/* Whether it runs so: it has to where an operand is nowhere but in a smaller image, and where its pixels lie apart;
+ * other operands are read as they are. */
 static int runs_as_image(xpu_codegen *cg, xpu_node node, xpu_image_chain *chain) {
-    enum { FEW_CHANNELS = 32 };
-    int has_to = 0;
     if (!xpu_image_chain_of(cg, node, chain)) return 0;
+    int has_to = xpu_has_gaps(cg, xpu_node_output(cg->graph, node, XPU_OUT_Y));
     for (uint32_t i = 0; i < xpu_node_at(cg->graph, node)->input_count; i++) {
         xpu_image_operand *x = &chain->x[i];
         if (!x->repeat_node.id) continue;
@@ -284,7 +283,7 @@ static int runs_as_image(xpu_codegen *cg, xpu_node node, xpu_image_chain *chain)
             *x = (xpu_image_operand){.source = xpu_node_input(cg->graph, node, i), .repeat = {1, 1}};
     }
     return has_to || xpu_node_output(cg->graph, node, XPU_OUT_ABSMAX).id ||
-           (chain->channels <= FEW_CHANNELS && is_worth_dense(cg, node));
+           (chain->channels <= XPU_FEW_CHANNELS && is_worth_dense(cg, node));
 }
 
 /* The second result of a chain whose kernel does not find it. */

@@ -123,19 +123,19 @@ static xpu_status compact(xpu_codegen *cg, uint32_t layer, xpu_value x, uint32_t
     return add_copy(cg, layer, source, target, &b);
 }
 
-static xpu_status lower_shuffle(xpu_codegen *cg, uint32_t layer, const xpu_shuffle *shuffle) {
-    box b = {.element = (int64_t)xpu_dtype_bytes(xpu_value_at(cg->graph, shuffle->y)->dtype),
-             .from_offset = xpu_dim_of(cg, 0),
-             .to_offset = xpu_dim_of(cg, 0)};
-    b.rank = xpu_shuffle_box(cg, shuffle, b.size, b.from, b.to);
+/* All of it or, where `slice` is one, a slice of its channels. */
+static xpu_status lower_shuffle(xpu_codegen *cg, uint32_t layer, const xpu_shuffle *shuffle, xpu_node slice) {
+    const xpu_value y = slice.id ? xpu_node_output(cg->graph, slice, 0) : shuffle->y;
+    box b = {.element = (int64_t)xpu_dtype_bytes(xpu_value_at(cg->graph, y)->dtype), .to_offset = xpu_dim_of(cg, 0)};
+    b.rank = xpu_shuffle_box(cg, shuffle, slice, b.size, b.from, b.to, &b.from_offset);
     xpu_describe_layer(cg, layer, XPU_KERNEL_copy_nd, xpu_dim_of(cg, 0));
     const uint32_t from = xpu_operand_buffer(cg, layer, shuffle->x, "x");
-    return add_copy(cg, layer, from, xpu_activation_buffer(cg, shuffle->y), &b);
+    return add_copy(cg, layer, from, xpu_activation_buffer(cg, y), &b);
 }
 
 xpu_status xpu_lower_copy(xpu_codegen *cg, uint32_t layer, xpu_node node) {
     xpu_shuffle shuffle;
-    if (xpu_shuffles_image(cg, node, &shuffle)) return lower_shuffle(cg, layer, &shuffle);
+    if (xpu_shuffles_image(cg, node, &shuffle)) return lower_shuffle(cg, layer, &shuffle, (xpu_node){0});
     xpu_value x = xpu_node_input(cg->graph, node, 0), y = xpu_node_output(cg->graph, node, 0);
     xpu_dim x_strides[XPU_MAX_RANK], from[XPU_MAX_RANK], to[XPU_MAX_RANK];
     uint32_t source = xpu_operand_buffer(cg, layer, x, "x"), target = xpu_activation_buffer(cg, y);
@@ -297,6 +297,8 @@ xpu_status xpu_lower_concat(xpu_codegen *cg, uint32_t layer, xpu_node node) {
 /* ---- slice, expand ---- */
 
 xpu_status xpu_lower_slice(xpu_codegen *cg, uint32_t layer, xpu_node node) {
+    xpu_shuffle shuffle;
+    if (xpu_slices_shuffle(cg, node, &shuffle)) return lower_shuffle(cg, layer, &shuffle, node);
     xpu_value y = xpu_node_output(cg->graph, node, 0);
     xpu_dim to[XPU_MAX_RANK];
     reading r;

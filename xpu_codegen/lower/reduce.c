@@ -67,8 +67,22 @@ xpu_status xpu_lower_global_average_pool(xpu_codegen *cg, uint32_t layer, xpu_no
     return xpu_add_reduce_f32(cg, layer, &call);
 }
 
+/* Of an image that lies among the channels of another. */
+static xpu_status lower_absmax_of_part(xpu_codegen *cg, uint32_t layer, xpu_value x, xpu_value y) {
+    struct xpu_absmax_rows_f32_call call = {.x = xpu_arg_at(xpu_operand_buffer(cg, layer, x, "x")),
+                                            .y = xpu_arg_at(xpu_activation_buffer(cg, y))};
+    const xpu_dim channels = xpu_value_dim(cg, x, 1);
+    const xpu_dim pixels = xpu_dims_product(cg, x, 2, xpu_value_at(cg->graph, x)->rank);
+    call.rows = xpu_arg_dim(xpu_dim_mul(&cg->graph->dims, xpu_value_dim(cg, x, 0), pixels));
+    call.count = xpu_arg_dim(channels);
+    call.pitch = xpu_arg_dim(xpu_extent_of(cg, x)->capacity);
+    xpu_describe_layer(cg, layer, XPU_KERNEL_absmax_rows_f32, xpu_dim_of(cg, 0));
+    return xpu_add_absmax_rows_f32(cg, layer, &call);
+}
+
 xpu_status xpu_lower_absmax(xpu_codegen *cg, uint32_t layer, xpu_node node) {
     xpu_value x = xpu_node_input(cg->graph, node, 0), y = xpu_node_output(cg->graph, node, 0);
+    if (xpu_has_gaps(cg, x)) return lower_absmax_of_part(cg, layer, x, y);
     struct xpu_absmax_f32_call call = {0};
     call.x = xpu_arg_at(xpu_operand_buffer(cg, layer, x, "x"));
     call.y = xpu_arg_at(xpu_activation_buffer(cg, y));

@@ -8,6 +8,7 @@
 #include "xpu_codegen/lower/buffers.h"
 #include "xpu_codegen/lower/layers.h"
 #include "xpu_codegen/lower/layer_cost.h"
+#include "xpu_codegen/shuffle.h"
 
 static const double MOST_EXACT = 9e15; /* that a number in JSON holds */
 
@@ -37,8 +38,11 @@ static void report_layer(xpu_codegen *cg, json_t *list, uint32_t index) {
     }
 }
 
+/* Of its elements, not of the room that it lies in. */
 static double bytes_of(xpu_codegen *cg, xpu_value value) {
-    return (double)xpu_dim_upper(cg, xpu_value_bytes(cg, value));
+    const xpu_value_info *info = xpu_value_at(cg->graph, value);
+    const xpu_dim count = xpu_dims_product(cg, value, 0, info->rank);
+    return (double)xpu_dim_upper(cg, count) * (double)xpu_dtype_bytes(info->dtype);
 }
 
 /* Whether a concat has to copy operand i. */
@@ -49,7 +53,8 @@ static int is_copied(xpu_codegen *cg, xpu_node concat, uint32_t i) {
     return !xpu_is_among_channels(cg, xpu_node_input(cg->graph, concat, i), y);
 }
 
-/* What concats join and slices cut out on the chip, and what of it is copied, at the upper ends of dims. */
+/* What concats join and slices cut out on the chip, and what of it is copied, at the upper ends of dims. Slices that
+ * copy what they are of a shuffle do what the shuffle has to do. */
 static void report_joins(xpu_codegen *cg, json_t *top) {
     double all = 0, copied = 0;
     XPU_FOR_ALL_NODES(cg->graph, node) {
@@ -57,7 +62,8 @@ static void report_joins(xpu_codegen *cg, json_t *top) {
         const int is_slice = xpu_node_is(cg->graph, node, XPU_OP_SLICE);
         const double part = is_slice ? bytes_of(cg, xpu_node_output(cg->graph, node, 0)) : 0;
         all += part;
-        if (is_slice && cg->layer_of[node.id] >= 0) copied += part;
+        xpu_shuffle shuffle;
+        if (is_slice && cg->layer_of[node.id] >= 0 && !xpu_slices_shuffle(cg, node, &shuffle)) copied += part;
         if (!xpu_node_is(cg->graph, node, XPU_OP_CONCAT)) continue;
         for (uint32_t i = 0; i < xpu_node_at(cg->graph, node)->input_count; i++) {
             const double bytes = bytes_of(cg, xpu_node_input(cg->graph, node, i));
