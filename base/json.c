@@ -226,7 +226,11 @@ static const char *word_hint(xpu_arena *arena, const char *word, const char *con
     if (nearest) return xpu_printf(arena, "did you mean '%s'?", nearest);
     xpu_text text;
     xpu_text_init(&text, arena);
-    for (size_t i = 0; words[i]; i++) xpu_text_add(&text, "%s%s", i ? ", " : intro, words[i]);
+    for (size_t i = 0; words[i]; i++) {
+        size_t first = 0; /* a key that was asked for twice is named once */
+        while (strcmp(words[first], words[i]) != 0) first++;
+        if (first == i) xpu_text_add(&text, "%s%s", i ? ", " : intro, words[i]);
+    }
     return text.text;
 }
 

@@ -44,14 +44,14 @@ void xpu_check_given_bounds(const xpu_input_reader *importer) {
     for (uint32_t i = 0; i < dims->bound_count; i++) {
         if (dims->bounds[i].used) continue;
         const char *nearest = xpu_nearest(dims->bounds[i].name, names);
-        const char *name = xpu_escape(scratch, dims->bounds[i].name, LONGEST), *hint = "leave the option out";
+        const char *name = xpu_escape(scratch, dims->bounds[i].name, LONGEST), *hint = "leave --bound out";
         if (nearest)
             hint = xpu_printf(scratch, "did you mean '%s'?", nearest);
         else if (is_input(graph, dims->bounds[i].name))
             hint = xpu_printf(scratch, "--value says what an input holds: --value=%s=0..%lld", name,
                               (long long)dims->bounds[i].most);
         else if (count)
-            hint = "leave the option out, or name one of these";
+            hint = "leave --bound out, or name one of these";
         xpu_diag_add(importer->diags, options->is_part ? XPU_SEVERITY_WARNING : XPU_SEVERITY_ERROR,
                      options->is_part ? XPU_OK : XPU_EUSAGE, NULL, "bound-option",
                      xpu_printf(scratch, "--bound %s", name), "no size that the run finds has this name",

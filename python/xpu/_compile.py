@@ -6,10 +6,11 @@ import json
 import os
 import tempfile
 from ctypes import byref
+from dataclasses import replace
 from typing import Any, Callable, Dict, List, Mapping, Optional, Sequence, Tuple, Union
 
 from . import _native as native
-from ._errors import Problem
+from ._errors import Error, Problem
 from ._program import Program
 
 Path = Union[str, "os.PathLike[str]"]
@@ -52,6 +53,18 @@ class _Rules:
             json.dump(given if isinstance(given, dict) else {"rules": list(given)}, file)
         return native.encode(path)
 
+    def _own(self, text: Optional[str]) -> Optional[str]:
+        """The argument's name, where a text has the temporary file's, which nobody finds later."""
+        for argument in ("precision_rules", "memory_rules") if self._folder and text else ():
+            text = (text or "").replace(os.path.join(self._folder.name if self._folder else "", argument + ".json"), argument)
+        return text
+
+    def problems(self, given: Tuple[Problem, ...]) -> Tuple[Problem, ...]:
+        return tuple(replace(problem, file=self._own(problem.file)) for problem in given)
+
+    def error(self, given: Error) -> Error:
+        return type(given)(self._own(str(given)) or "", self.problems(given.problems), given.status)
+
     def close(self) -> None:
         if self._folder:
             self._folder.cleanup()
@@ -67,8 +80,8 @@ def _options(given: Dict[str, Any], rules: _Rules) -> native.CompileOptions:
         setattr(o, name, _text(given.get(name)))
     for name in ("shapes", "values", "bounds", "states"):
         setattr(o, name, native.string_list(_listed(given.get(name))))
-    o.precision_rules = rules.file("precision", given.get("precision_rules"))
-    o.memory_rules = rules.file("memory", given.get("memory_rules"))
+    o.precision_rules = rules.file("precision_rules", given.get("precision_rules"))
+    o.memory_rules = rules.file("memory_rules", given.get("memory_rules"))
     o.check_passes, o.no_fuse, o.strip = (int(given.get(n, False)) for n in ("check_passes", "no_fuse", "strip"))
     o.clang_seconds = native.number("clang_seconds", given.get("clang_seconds", 0), 32)
     return o
@@ -83,7 +96,10 @@ def _call(function: Callable[..., int], arguments: Tuple[Any, ...],
         with native.Hooks() as hooks:
             options.stop = hooks.stop
             function(*arguments, byref(options), byref(result), byref(error))
-        notes = native.check(error, native.xpuc.xpuc_error_clear)
+        try:
+            notes = rules.problems(native.check(error, native.xpuc.xpuc_error_clear))
+        except Error as raised:
+            raise rules.error(raised) from None
         taken = {name: getattr(result, name).decode("utf-8", "replace") if getattr(result, name) else None
                  for name in ("dump", "explanation", "log", "summary")}
         taken["bytes"] = ctypes.string_at(result.bytes, result.size) if result.bytes else None

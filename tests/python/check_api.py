@@ -104,6 +104,19 @@ class Compiling(Shared):
         self.assertEqual(xpu.explain(DIGITS)["target"], "xpu-sim")
         self.assertEqual(xpu.describe(DIGITS)["operators"][0]["op"], "Conv")
 
+    def test_wrong_rules(self):
+        for argument, wrong in (("memory_rules", [{"match": "conv1", "lvel": "GM"}]), ("precision_rules", {"rule": []})):
+            with self.assertRaises(xpu.UsageError) as caught:
+                xpu.compile(DIGITS, **{argument: wrong})
+            self.assertEqual({p.file for p in caught.exception.problems}, {argument})
+            self.assertIn(argument + ": error [json-", str(caught.exception))
+            self.assertNotIn(tempfile.gettempdir(), str(caught.exception))
+        with self.assertRaises(xpu.UsageError) as caught:
+            xpu.compile(DIGITS, memory_rules=[{"match": "conv1", "level": "GM", "strength": "must", "must": True}])
+        self.assertEqual(caught.exception.hint, "known keys: match, level, kind, strength, offset, bank")
+        notes = xpu.compile(DIGITS, precision_rules=[{"match": "zz*", "precision": "fp32"}]).notes
+        self.assertEqual([n.file for n in notes if n.rule != "shape-open"][:1], ["precision_rules"])
+
     def test_folder(self):
         with tempfile.TemporaryDirectory() as folder:
             net = os.path.join(folder, "net", "")

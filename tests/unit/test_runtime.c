@@ -186,13 +186,13 @@ static const binding wrong_inputs[] = {
      1,
      "digits.xpu: error [input-unknown] input 'y': the model has no such input\n"
      "  why: inputs are: x float32 [N,1,16,16]\n"
-     "  hint: name the input: --input NAME=FILE.npy\n"},
+     "  hint: give it the name of one of these\n"},
     {"one too many",
      {{"x", "float32", 4, {1, 1, 16, 16}, zeros}, {NULL, "float32", 4, {1, 1, 16, 16}, zeros}},
      2,
      "digits.xpu: error [input-unknown] input #1: the model has no such input\n"
      "  why: inputs are: x float32 [N,1,16,16]\n"
-     "  hint: name the input: --input NAME=FILE.npy\n"},
+     "  hint: give it the name of one of these\n"},
     {"twice",
      {{"x", "float32", 4, {1, 1, 16, 16}, zeros}, {"x", "float32", 4, {1, 1, 16, 16}, zeros}},
      2,

@@ -242,7 +242,7 @@ xpu_status xpu_run_bind(xpu_run *run, const xpurt_tensor *inputs, uint32_t count
                 inputs[i].name ? xpu_printf(run->arena, "input '%s'", xpu_escape(run->arena, inputs[i].name, 80))
                                : xpu_printf(run->arena, "input #%u", i),
                 "the model has no such input", xpu_printf(run->arena, "inputs are: %s", inputs_text(run)),
-                "name the input: --input NAME=FILE.npy");
+                "give it the name of one of these");
             continue;
         }
         xpu_status taken = take_tensor(run, (uint32_t)index, &inputs[i]);
