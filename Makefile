@@ -118,8 +118,8 @@ help:
 	@echo 'docs       run the commands in README.md and docs again, and put in what they print now (scripts/docs says how)'
 	@echo 'deps       install the Debian packages that are missing (root or sudo)'
 	@echo 'wheel      the Python package with everything it needs, as one file in dist/ (docs/python.md)'
-	@echo 'provider-wheel  the same as one file in dist/, with everything it needs'
 	@echo 'provider   the execution provider for onnxruntime; ORT_INCLUDE=DIR: its headers (docs/onnxruntime.md)'
+	@echo 'provider-wheel  the same as one file in dist/, with everything it needs'
 	@echo 'install    to $$(DESTDIR)$$(PREFIX)'
 	@echo 'Variables: SAN=address,undefined  CHIP=nano|standard|pro  V=1  CC=  BUILD=  PREFIX=  DESTDIR=  DEPS=no'
 

@@ -8,12 +8,13 @@ exported, or that the compiler refuses, is left to PyTorch with a warning; with 
 """
 
 import contextlib
+import copy
 import io
 import logging
 import re
 import threading
 import warnings
-from typing import Any, Callable, Dict, Iterator, List, Optional, Sequence, Tuple
+from typing import Any, Callable, Dict, Iterator, List, Optional, Sequence, Tuple, Union
 
 import numpy as np
 import torch
@@ -24,6 +25,8 @@ from ._program import Program
 from ._session import Session
 
 __all__ = ["backend", "programs"]
+
+_Made = Tuple[Session, List[str]]  # and the names of its outputs
 
 _programs: List[Program] = []
 _lock = threading.Lock()
@@ -143,7 +146,7 @@ class _Graph:
                     self.sizes[i] = found[0]
         self.others = [i for i, e in enumerate(examples) if not isinstance(e, torch.Tensor) and i not in self.sizes]
         self.lock = threading.Lock()
-        self.made: Dict[Any, Optional[Tuple[Session, List[str]]]] = {}
+        self.made: Dict[Any, Union[_Made, Error]] = {}
         self.identity: Any = None
         self.warned = False
 
@@ -154,7 +157,7 @@ class _Graph:
             self.warned = True
             warnings.warn("a graph of torch.compile is left to PyTorch:\n%s" % error, RuntimeWarning, stacklevel=4)
 
-    def _compiled(self, arguments: Sequence[Any], axes: Sequence[Sequence[int]]) -> Tuple[Session, List[str]]:
+    def _compiled(self, arguments: Sequence[Any], axes: Sequence[Sequence[int]]) -> _Made:
         module = _Whole(self.graph, {i: arguments[i] for i in self.weights}, self.sizes)
         try:
             content, names = _exported(module, [arguments[i] for i in self.tensors], axes)
@@ -167,28 +170,31 @@ class _Graph:
             _programs.append(program)
         return program.session(self.device), names
 
-    def _session(self, arguments: Sequence[Any]) -> Optional[Tuple[Session, List[str]]]:
-        """That of the arguments' sizes; None where PyTorch has to compute."""
+    def _session(self, arguments: Sequence[Any]) -> _Made:
+        """That of the arguments' sizes. What could not be compiled is an error each time."""
         weights = _identity([arguments[i] for i in self.weights])
         sizes = tuple(tuple(arguments[i].shape) for i in self.tensors)
         with self.lock:
             if weights != self.identity:
                 self.made, self.identity = {}, weights
-            if self.made.get("all"):
-                return self.made["all"]
             if any(self.open) and "all" not in self.made:
                 try:
                     self.made["all"] = self._compiled(arguments, self.open)
-                    return self.made["all"]
-                except Error:  # each size gets a program of its own
-                    self.made["all"] = None
+                except Error as error:  # each size gets a program of its own
+                    self.made["all"] = copy.copy(error)
+            for_all = self.made.get("all")
+            if for_all and not isinstance(for_all, Error):
+                return for_all
             if sizes not in self.made:
-                self.made[sizes] = None
                 try:
                     self.made[sizes] = self._compiled(arguments, [[] for _ in self.tensors])
                 except Error as error:
-                    self._warn(error)
-            return self.made[sizes]
+                    self.made[sizes] = copy.copy(error)  # without what its traceback keeps
+                    raise
+            found = self.made[sizes]
+        if isinstance(found, Error):
+            raise copy.copy(found)
+        return found
 
     def _check(self, arguments: Sequence[Any]) -> None:
         given = [a for a in arguments if isinstance(a, torch.Tensor)]
@@ -203,13 +209,10 @@ class _Graph:
     def __call__(self, *arguments: Any) -> Any:
         try:
             self._check(arguments)
-            found = self._session(arguments)
+            session, names = self._session(arguments)
         except Error as error:
             self._warn(error)
-            found = None
-        if found is None:
             return self.graph(*arguments)
-        session, names = found
         inputs = tuple(np.ascontiguousarray(arguments[i].detach().numpy()) for i in self.tensors)
         result = session.run(inputs, stats=False)
         return tuple(torch.from_numpy(np.array(result.outputs[name])) for name in names)
