@@ -1,6 +1,7 @@
 """The node cases of the package onnx, through a stock session with the provider before the CPU, on func.
 
-    node_cases.py [COUNT | WORD...]     COUNT of them, drawn with a seed; those with a WORD in the name; or all
+    node_cases.py [COUNT | FIRST:END | WORD...]     COUNT of them, drawn with a seed; from FIRST to before END, counted from 0
+                                                    (parts for several processes); those with a WORD in the name; or all
 
 A case that passes without the provider has to pass with it. Of the cases that this onnxruntime can read at all, at least as
 many have to run whole on the chip as pass wholly on the chip by xpuc and xpu-run. A release that knows no file of onnx's
@@ -104,6 +105,8 @@ def main():
     print("%d node cases, %d of which Python's onnxruntime can be given" % (len(known), len(cases)))
     if sys.argv[1:] and sys.argv[1].isdigit():
         cases = random.Random(18).sample(cases, int(sys.argv[1]))
+    elif sys.argv[1:] and re.fullmatch(r"\d+:\d+", sys.argv[1]):
+        cases = cases[slice(*map(int, sys.argv[1].split(":")))]
     elif sys.argv[1:]:
         unknown = [word for word in sys.argv[1:] if not any(word in case.name for case in cases)]
         if unknown:
