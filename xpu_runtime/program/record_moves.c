@@ -142,7 +142,7 @@ static int add_copy(weaver *w, uint32_t layer, uint32_t most) {
     xpu_desc_copy_pack(words, &copy);
     w->more++;
     w->at += rows * run;
-    w->done += rows * run;
+    w->done += (uint64_t)rows * run;
     if (w->at < m->bytes) return 1;
     w->at = 0;
     w->move++;
