@@ -14,6 +14,7 @@ while read -r name dims; do
     done
     vision_compile "$name" json "$dims" auto
     vision_run "$folder/json.xpu" "$name" 3e-2 json auto
+    vision_copies "$name"
     vision_round_trip "$name" "$dims"
     rm -f "$folder/$name".* "$folder"/again.*
 done < <(python3 tests/gen/vision.py list $kind)

@@ -16,6 +16,8 @@ if [ -d "$instances" ]; then
     check 0 ', 9 optimal' cat "$folder/table"
     check 0 '' awk '/^D/ && $12 > 1038336 || /^J/ && $12 > 1041408 || /NOT VALID/ { exit 1 }' "$folder/table"
     check 0 '' awk '/^[A-K][.]/ && $10 > 10 { exit 1 }' "$folder/table" # the usual plan, in per cent above the bound
+    check 0 '' awk '/^[A-K][.]/ && $10 > 5 { above++ } END { exit above > 1 }' "$folder/table" # D alone
+    check 0 '' awk '/first plan in at most/ { exit !($6 < 5) }' "$folder/table" # milliseconds of this process
 else
     printf 'skipped: there is no %s\n' "$instances"
 fi

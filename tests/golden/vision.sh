@@ -19,7 +19,14 @@ vision_run() {
 
 # vision_compile NAME FORM DIMS PRECISION: to $folder/FORM.xpu
 vision_compile() {
-    check 0 '' "$XPU_BIN/xpuc" "$folder/$1.$2" --shape="x=1,$3" --precision="$4" -q -o "$folder/$2.xpu"
+    check 0 '' "$XPU_BIN/xpuc" "$folder/$1.$2" --shape="x=1,$3" --precision="$4" -q -o "$folder/$2.xpu" --report="$folder/$2.report"
+}
+
+# vision_copies NAME: concats and slices copy nothing, but what dense chains make (swish)
+vision_copies() {
+    check 0 '' python3 -c 'import json, sys
+name, joins = sys.argv[1], json.load(open(sys.argv[2]))["program"]["joins"]
+assert joins["copied_bytes"] <= (joins["bytes"] // 2 if "swish" in name else 0), (name, joins)' "$1" "$folder/json.report"
 }
 
 # vision_round_trip NAME DIMS: both forms compute the same; from each to ONNX and on to either form, too
