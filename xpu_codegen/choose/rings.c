@@ -106,8 +106,11 @@ static void set_cycles(const xpu_codegen *cg, pipeline *p) {
         const int32_t x_rows = xpu_tiling_input_extent(r->made_rows, x->stride_h, x->kernel_h, x->dilation_h, x->in_h);
         p->made = larger(p->made, ((double)x_rows * x->in_w * x->in_c / QUANTISED_LANES + xpu_cost.copy) / p->blocks);
     }
-    if (!r->whole_w) /* each step has a block of weights, whose place is free behind the one before the last */
-        p->made = larger(p->made, (double)x->kernel_h * x->kernel_w * x->in_c * p->columns / gm + 2 * xpu_cost.copy);
+    if (!r->whole_w) { /* each step has a block of weights, whose place is free behind the one three steps before */
+        const double block = (double)x->kernel_h * x->kernel_w * x->in_c * p->columns / gm;
+        p->made = larger(p->made, (p->made + p->load + PRODUCT_DRAIN + block + xpu_cost.copy) / 3);
+        p->made = larger(p->made, block);
+    }
     p->step = groups * (larger(taps * outputs, (double)rows * s->in_w / together) + WINDOW_STEP);
     p->store = outputs * parts(p->columns, LINE_BYTES) + STORE_STEP;
 }

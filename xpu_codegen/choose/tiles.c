@@ -268,12 +268,23 @@ static void add_buffer(const problem *p, cut *c, uint32_t *bytes, int32_t which)
     *bytes = more_bytes;
 }
 
-/* A third buffer for results, and for input tiles that few steps read, where they fit: a place is free when its
- * descriptor is done, a drain after the array has read it. */
+/* Whether a step takes about as long as the load of its block of weights, or less. */
+static int waits_for_weights(const problem *p, const cut *c) {
+    const xpu_tiling_shape *s = &p->shape;
+    const double rows = (double)s->kernel_h * s->kernel_w * c->tile_c;
+    const double load = rows * p->columns * p->format.weight / p->gm_rate + xpu_cost.copy;
+    const double pass =
+        pass_of(p, (double)c->tile_h * c->tile_w, (double)c->tile_h * c->tile_w * p->format.operand * p->format.weight);
+    return !(c->whole & XPU_TILE_WHOLE_W) && load + xpu_cost.copy > pass * parts(rows, p->chip->array_rows);
+}
+
+/* A third buffer for results, for blocks of weights that come as slowly as they are used, and for input tiles that few
+ * steps read, where they fit: a place is free when its descriptor is done, a drain after the array has read it. */
 static void add_buffers(const problem *p, cut *c, uint32_t *bytes) {
     const double columns = xpu_tiling_column_tiles(p->shape.out_c, p->columns), tiles = tiles_of(p, c);
     if (tiles * columns >= 3) add_buffer(p, c, bytes, XPU_TILE_THREE_Y);
     if (tiles >= 3 && columns <= FEW_COLUMN_TILES) add_buffer(p, c, bytes, XPU_TILE_THREE_X);
+    if (waits_for_weights(p, c)) add_buffer(p, c, bytes, XPU_TILE_THREE_W);
 }
 
 static void try_cut(const problem *p, cut c, int chunk, choice *found) {
@@ -357,6 +368,7 @@ static void leave_half(const problem *whole, choice *found) {
     search(&p, &half);
     const xpu_tile *tile = &half.best, *best = &found->best;
     if (tile->cycles < 0 || tile->cycles > best->cycles + xpu_cost.half || tile->gm_bytes > best->gm_bytes) return;
+    if (best->whole & ~tile->whole & XPU_TILE_THREE_W) return;
     if (tile->tile_c == best->tile_c) found->best = *tile;
 }
 

@@ -251,11 +251,17 @@ enum {
     XPU_TILE_SCALES = 8,   /* scales and bias are loaded once, at once; else they are read where they are */
     XPU_TILE_THREE_Y = 16, /* three buffers for output tiles instead of two: the engine waits for no store */
     XPU_TILE_NO_Y = 32,    /* none: results go to a ring of rows (xpu_tiling_ring) */
-    XPU_TILE_THREE_X = 64  /* three buffers for input tiles: a tile is loaded while two are computed */
+    XPU_TILE_THREE_X = 64, /* three buffers for input tiles: a tile is loaded while two are computed */
+    XPU_TILE_THREE_W = 128 /* three blocks of weights take turns instead of two */
 };
 
 static inline uint32_t xpu_tiling_x_buffers(int32_t whole) {
     return whole & XPU_TILE_ONE_X ? 1 : whole & XPU_TILE_THREE_X ? 3 : 2;
+}
+
+/* Blocks of weights that take turns, where not all are there. */
+static inline uint32_t xpu_tiling_w_buffers(int32_t whole) {
+    return (whole & (XPU_TILE_THREE_W | XPU_TILE_WHOLE_W)) == XPU_TILE_THREE_W ? 3 : 2;
 }
 
 /* Bytes from a pixel of an input tile to the next: what the array reads of bytes in a cycle, 32 channels of a pixel,
@@ -268,7 +274,7 @@ static inline uint32_t xpu_tiling_x_pitch(uint32_t channels, uint32_t operand) {
  * perhaps three, each *_bytes after the one before. */
 typedef struct {
     uint32_t x, x_bytes;           /* input tile, channel last */
-    uint32_t w, w_bytes;           /* a block of weights; two of them, or all weights in their packed order */
+    uint32_t w, w_bytes;           /* a block of weights; two or three of them, or all weights in their packed order */
     uint32_t y, y_bytes;           /* output tile [tile_h][tile_w][columns] */
     uint32_t branch, branch_bytes; /* the same of the branch; 0 bytes without one */
     uint32_t scale, bias;          /* float32 or int32 [out_c] */
@@ -302,7 +308,7 @@ static inline xpu_tiling_scratch xpu_tiling_layout(const xpu_tiling_shape *s, in
     at.branch_bytes = has_branch ? at.y_bytes : 0;
     at.x = 0;
     at.w = at.x + xpu_tiling_x_buffers(whole) * at.x_bytes;
-    at.y = at.w + (whole & XPU_TILE_WHOLE_W ? all : 2 * block);
+    at.y = at.w + (whole & XPU_TILE_WHOLE_W ? all : xpu_tiling_w_buffers(whole) * block);
     at.branch = at.y + (whole & XPU_TILE_NO_Y ? 0 : whole & XPU_TILE_THREE_Y ? 3 : 2) * at.y_bytes;
     at.scale = at.branch + 2 * at.branch_bytes;
     uint32_t scales = whole & XPU_TILE_SCALES ? xpu_tiling_align((uint32_t)s->out_c * 4u) : 0;
@@ -323,7 +329,8 @@ typedef struct {
 /* The bits of `whole` of such a product. */
 static inline int32_t xpu_tiling_ring_whole(const xpu_tiling_ring *r, int32_t height) {
     const int32_t common = XPU_TILE_WHOLE_X | XPU_TILE_SCALES | XPU_TILE_NO_Y;
-    return common | (r->whole_w ? XPU_TILE_WHOLE_W : 0) | (r->made_rows >= height ? XPU_TILE_ONE_X : XPU_TILE_THREE_X);
+    return common | (r->whole_w ? XPU_TILE_WHOLE_W : XPU_TILE_THREE_W) |
+           (r->made_rows >= height ? XPU_TILE_ONE_X : XPU_TILE_THREE_X);
 }
 
 /* The fewest rows: windows hold up their own while the product makes a tile. */

@@ -69,8 +69,8 @@ struct work {
     uint32_t layer;
     xpu_ticket after;
     int32_t columns, x_pitch; /* x_pitch: of an input tile with all channels */
-    struct pair w, branch;
-    struct turns x, y;
+    struct pair branch;
+    struct turns x, w, y;
     uint32_t scale, bias, params;
     uint32_t weights; /* of the image */
     uint32_t bank;
@@ -199,7 +199,7 @@ static void load_whole_weights(struct work *k, const xpu_tiling_shape *shape, xp
     if (!(a->whole & XPU_TILE_WHOLE_W)) return;
     k->all_w = (uint32_t)xpu_tiling_weights(shape, k->columns, k->format.sizes);
     if (is_engines(k->after) && !(xpu_recorded_apart() && k->all_w <= FEW_WEIGHTS)) return;
-    load_dense(k, k->w.address[0], a->w, k->all_w, free);
+    load_dense(k, k->w.at, a->w, k->all_w, free);
     k->loaded_w = k->all_w;
 }
 
@@ -207,7 +207,7 @@ static void load_whole_weights(struct work *k, const xpu_tiling_shape *shape, xp
 static uint32_t weights_of(struct work *k, const struct chunk *c) {
     const struct xpu_conv2d_i16_args *a = &k->args;
     if (a->whole & XPU_TILE_WHOLE_W) {
-        const uint32_t at = k->w.address[0], from = k->loaded_w, end = c->w + c->w_bytes;
+        const uint32_t at = k->w.at, from = k->loaded_w, end = c->w + c->w_bytes;
         if (k->first_tile && end > from) { /* of lists as much again each time: few loads, and the first is short */
             const uint32_t more = XPU_RECORDED ? min_u32(from, k->all_w - from) : 0;
             k->loaded_w = from + more > end ? from + more : end;
@@ -215,7 +215,8 @@ static uint32_t weights_of(struct work *k, const struct chunk *c) {
         }
         return at + c->w;
     }
-    uint32_t at = flip(&k->w);
+    take_turn(&k->w);
+    const uint32_t at = address_now(&k->w);
     load_dense(k, at, k->weights + c->w, c->w_bytes, k->w.free[k->w.now]);
     return at;
 }
@@ -436,7 +437,7 @@ static void set_up_buffers(struct work *k, xpu_ticket free) {
                                               a->branch != 0, k->format.sizes);
     if (at.total > (uint32_t)a->sm_bytes) xpu_abort(ABORT_SHARED_MEMORY);
     k->x = make_turns(a->sm + at.x, at.x_bytes, xpu_tiling_x_buffers(a->whole), free);
-    k->w = make_pair(a->sm, at.w, at.w_bytes, free);
+    k->w = make_turns(a->sm + at.w, at.w_bytes, xpu_tiling_w_buffers(a->whole), free);
     k->y = make_turns(a->sm + at.y, at.y_bytes, a->whole & XPU_TILE_THREE_Y ? 3 : 2, free);
     k->branch = make_pair(a->sm, at.branch, at.branch_bytes, free);
     k->scale = scales ? a->sm + at.scale : a->w_scale;

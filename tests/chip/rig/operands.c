@@ -159,7 +159,7 @@ operand_tile operand_draw_tile(rig *r, const xpu_tiling_shape *shape, int32_t ba
     int32_t columns = (int32_t)r->chip.array_columns, room = (int32_t)(XPU_SM_BASE + r->chip.sm_bytes - sm);
     operand_tile t = {.tile_h = (int32_t)draw(r, 1, shape->out_h), .tile_w = (int32_t)draw(r, 1, shape->out_w)};
     t.tile_c = (int32_t)draw(r, 1, shape->in_c);
-    t.whole = (int32_t)draw(r, 0, 31) | (draw(r, 0, 1) ? XPU_TILE_THREE_X : 0);
+    t.whole = (int32_t)draw(r, 0, 31) | (int32_t)draw(r, 0, 3) * XPU_TILE_THREE_X;
     t.banks = (int32_t)draw(r, 1, r->chip.acc_banks);
     while (t.tile_h * t.tile_w > (int32_t)r->chip.acc_rows) *(t.tile_h > 1 ? &t.tile_h : &t.tile_w) /= 2;
     int one_tile = batch == 1 && t.tile_h == shape->out_h && t.tile_w == shape->out_w && t.whole & XPU_TILE_WHOLE_X;
@@ -170,7 +170,7 @@ operand_tile operand_draw_tile(rig *r, const xpu_tiling_shape *shape, int32_t ba
         if (t.sm_bytes <= room) return t;
         t.whole &= ~XPU_TILE_ONE_X;
         if (draw(r, 0, 1) && t.whole) {
-            t.whole &= (int32_t)draw(r, 0, 127) & ~XPU_TILE_NO_Y;
+            t.whole &= (int32_t)draw(r, 0, 255) & ~XPU_TILE_NO_Y;
             continue;
         }
         int32_t *less = t.tile_c > 1 && draw(r, 0, 1) ? &t.tile_c : t.tile_h > 1 ? &t.tile_h : &t.tile_w;
