@@ -29,6 +29,8 @@ typedef struct {
     xpu_memory_rules rules;
     xpu_program program;
     /* choose */
+    const uint8_t *slow; /* by value id: whether it lies in GM by the plan of the layers as they were lowered before */
+    uint32_t slow_count;
     xpu_listed listed;
     XPU_ARRAY(const char *) reasons; /* by node id: why the node computes in its precision; NULL for none */
     /* lower */

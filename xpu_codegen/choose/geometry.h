@@ -6,6 +6,9 @@
 #include "xpu_codegen/values.h"
 #include "xpu_runtime/include/xpu_tiling.h"
 
+/* What of a layer's images lies in GM by an earlier plan of memory. */
+enum { XPU_SLOW_X = 1, XPU_SLOW_Y = 2, XPU_SLOW_BRANCH = 4 };
+
 /* Geometry of a convolution, dims as expressions; of a matrix product by a constant too. */
 typedef struct {
     xpu_dim batch, in_h, in_w, in_c, out_h, out_w, out_c;
@@ -13,6 +16,7 @@ typedef struct {
     int64_t kernel[2], stride[2], dilation[2], begin[2], end[2], groups;
     int own_weights; /* each image has weights of its own, which an earlier layer computed */
     int restored;    /* row_restore takes its rows while later ones are made */
+    int slow;        /* XPU_SLOW_...; 0: nothing is known, either */
     int quantised;   /* x is float32 in memory and bytes in SM (quantised_input.h) */
 } xpu_conv_shape;
 /* Sizes of images x and y of rank 3 or 4, those of rank 3 being one row high; all else is 0. */

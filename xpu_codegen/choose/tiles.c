@@ -24,6 +24,12 @@ enum {
 /* Tiles are as fast as the fastest with so many times its cycles: the model is not more exact than that. */
 #define AS_FAST 1.004
 
+/* Of the shorter of computing and moving images through GM what the longer does not hide: buffers are two. */
+#define NOT_HIDDEN 0.1
+
+/* Tiles for images in GM are taken where they are so much faster there than those for images in L3. */
+#define WORTH 0.97
+
 typedef struct {
     xpu_tiling_shape shape;                               /* the size that cycles are counted for */
     int32_t most_in_h, most_in_w, most_out_h, most_out_w; /* what must fit */
@@ -31,8 +37,9 @@ typedef struct {
     int32_t columns, acc_rows, widest; /* widest: input channels of the widest column tile */
     uint32_t sm_bytes;
     int has_branch, restored, own_weights;
-    xpu_listed listed;                 /* who makes descriptors */
-    double x_pixels, x_pitch, gm_rate; /* of an image; bytes from one to the next; bytes of weights in a cycle */
+    xpu_listed listed;                  /* who makes descriptors */
+    double x_pixels, x_pitch, gm_rate;  /* of an image; bytes from one to the next; bytes of weights in a cycle */
+    double slow_x, slow_y, slow_branch; /* cycles of a line in GM; 0: it lies in L3 */
     xpu_tiling_format format;
     uint32_t input_bytes; /* of an element of x in memory */
     const xpu_chip *chip;
@@ -58,6 +65,10 @@ static problem make_problem(xpu_codegen *cg, const xpu_conv_shape *s, int has_br
                  .input_bytes = format.operand == 2 || s->quantised ? 4 : 1,
                  .gm_rate = cg->chip.gm_rate < LINE_BYTES ? cg->chip.gm_rate : LINE_BYTES,
                  .chip = &cg->chip};
+    const double line = LINE_BYTES / p.gm_rate;
+    p.slow_x = s->slow & XPU_SLOW_X ? line : 0;
+    p.slow_y = s->slow & XPU_SLOW_Y ? line : 0;
+    p.slow_branch = s->slow & XPU_SLOW_BRANCH ? line : 0;
     p.x_pixels = (double)xpu_bounded(cg, s->in_h) * xpu_bounded(cg, s->in_w);
     const int64_t stride = s->stride[1] / loaded.stride[1]; /* of the pixels that are loaded */
     p.x_pitch = (double)shape.in_c * p.input_bytes * (double)stride;
@@ -170,6 +181,46 @@ static double steps_of(const problem *p, double steps, double tiles) {
     return steps * xpu_cost.step + (at_all_shapes ? 0 : tiles * xpu_cost.tile);
 }
 
+/* Lines of x that all tiles load. */
+static double x_lines_of(const problem *p, const cut *c) {
+    const xpu_tiling_shape *s = &p->shape;
+    const int32_t rows = xpu_tiling_input_extent(c->tile_h, s->stride_h, s->kernel_h, s->dilation_h, s->in_h);
+    const int32_t pixels = xpu_tiling_input_extent(c->tile_w, s->stride_w, s->kernel_w, s->dilation_w, s->in_w);
+    const int whole = c->whole & XPU_TILE_WHOLE_X;
+    const double channels = whole ? s->in_c : c->tile_c, column_tiles = xpu_tiling_column_tiles(s->out_c, p->columns);
+    const double loads = whole ? 1 : column_tiles * xpu_tiling_chunks(0, p->widest, c->tile_c);
+    return tiles_of(p, c) * loads * lines_of(rows, pixels, channels * p->input_bytes, p->x_pitch);
+}
+
+/* Bytes that loads read from GM: weights, and x where it lies there. */
+static double crossing_of(const problem *p, const cut *c) {
+    return gm_bytes_of(p, c) + (p->slow_x > 0 ? LINE_BYTES * x_lines_of(p, c) : 0);
+}
+
+/* Cycles of loads and stores where images lie in GM, the longest of what either engine and GM have to do; *tail: how
+ * much longer the first load and the last drain take. 0: no image does. */
+static double slow_cycles_of(const problem *p, const cut *c, const xpu_layer_model *model, double y_lines,
+                             double *tail) {
+    *tail = 0;
+    if (p->slow_x + p->slow_y + p->slow_branch <= 0) return 0;
+    const double x = x_lines_of(p, c), weights = gm_bytes_of(p, c) / p->gm_rate;
+    const double tile = (double)c->tile_h * c->tile_w, y = (double)p->batch * p->shape.out_h * p->shape.out_w *
+                                                           xpu_tiling_column_tiles(p->shape.out_c, p->columns) *
+                                                           y_lines;
+    const double load = model->load + weights + (p->slow_x > 0 ? x * (p->slow_x - 1) : 0) +
+                        (p->slow_branch > 0 ? y * (p->slow_branch - 1) : 0);
+    const double store = model->store + (p->slow_y > 0 ? y * (p->slow_y - 1) : 0);
+    const double all = weights + x * p->slow_x + y * p->slow_y + y * p->slow_branch;
+    const double loads =
+        tiles_of(p, c) * (c->whole & XPU_TILE_WHOLE_X ? 1
+                                                      : xpu_tiling_column_tiles(p->shape.out_c, p->columns) *
+                                                            xpu_tiling_chunks(0, p->widest, c->tile_c));
+    if (p->slow_x > 0) *tail += x / loads * (p->slow_x - 1);
+    if (p->slow_y > 0) *tail += tile * y_lines * (p->slow_y - 1);
+    const double most = load > store ? load : store;
+    return most > all ? most : all;
+}
+
 /* Cycles of all steps, by the unit that has most to do: array, the two DMA engines or core 0, which makes the
  * descriptors; and what nothing overlaps: the first loads and the last drain. */
 static double cycles_of(const problem *p, const cut *c, xpu_layer_model *model) {
@@ -201,7 +252,9 @@ static double cycles_of(const problem *p, const cut *c, xpu_layer_model *model) 
     double behind = p->restored ? xpu_cost.restore * tile * s->out_c / p->chip->cores : 0; /* the last tile's rows */
     double tail = x + block + tile * (drain + y_lines) + behind + 2 * xpu_cost.copy;
     *model = (xpu_layer_model){array > queued ? array : queued, load - gm_bytes_of(p, c) / p->gm_rate, store, tail};
-    return most + tail;
+    double later;
+    const double slow = slow_cycles_of(p, c, model, y_lines, &later);
+    return (most > slow ? most + NOT_HIDDEN * slow : slow + NOT_HIDDEN * most) + tail + later;
 }
 
 static int fits(const problem *p, const cut *c, uint32_t *bytes) {
@@ -255,7 +308,7 @@ typedef struct choice {
 static void keep_better(xpu_tile *best, const xpu_tile *tile, const xpu_tile *fastest) {
     if (fastest && tile->cycles > AS_FAST * fastest->cycles) return;
     int is_better = best->cycles < 0 || tile->cycles < best->cycles;
-    if (fastest && best->cycles >= 0 && tile->gm_bytes != best->gm_bytes) is_better = tile->gm_bytes < best->gm_bytes;
+    if (fastest && best->cycles >= 0 && tile->crossing != best->crossing) is_better = tile->crossing < best->crossing;
     if (is_better) *best = *tile;
 }
 
@@ -296,8 +349,8 @@ static void try_cut(const problem *p, cut c, int chunk, choice *found) {
     add_buffers(p, &c, &bytes);
     xpu_layer_model model;
     const double cycles = cycles_of(p, &c, &model);
-    const xpu_tile tile = {c.tile_h, c.tile_w, c.tile_c,           c.whole,          bytes,
-                           cycles,   model,    gm_bytes_of(p, &c), x_reads_of(p, &c)};
+    const xpu_tile tile = {c.tile_h, c.tile_w,           c.tile_c,           c.whole,          bytes, cycles,
+                           model,    gm_bytes_of(p, &c), crossing_of(p, &c), x_reads_of(p, &c)};
     const choice *fastest = found->fastest;
     keep_better(&found->best, &tile, fastest ? &fastest->best : NULL);
     keep_better(&found->of_chunk[chunk], &tile, fastest ? &fastest->of_chunk[chunk] : NULL);
@@ -327,6 +380,22 @@ static void search(const problem *p, choice *found) {
     found->fastest = NULL;
 }
 
+/* With images in GM, unless the tiles for images in L3 are about as fast there, or none lies in GM: 0. */
+static int search_where_it_lies(const problem *p, choice *found) {
+    problem fast = *p;
+    choice slow;
+    fast.slow_x = fast.slow_y = fast.slow_branch = 0;
+    search(&fast, found);
+    if (p->slow_x + p->slow_y + p->slow_branch <= 0 || found->best.cycles < 0) return 0;
+    search(p, &slow);
+    const xpu_tile *tile = &found->best;
+    xpu_layer_model model;
+    const double cycles = cycles_of(p, &(cut){tile->tile_h, tile->tile_w, tile->tile_c, tile->whole}, &model);
+    if (slow.best.cycles >= WORTH * cycles) return 0;
+    *found = slow;
+    return 1;
+}
+
 static const char *const no_tile = "no tile of it fits this chip's shared memory";
 
 const char *xpu_choose_tile(xpu_codegen *cg, const xpu_conv_shape *s, int has_branch, xpu_tiling_format format,
@@ -335,7 +404,7 @@ const char *xpu_choose_tile(xpu_codegen *cg, const xpu_conv_shape *s, int has_br
     if (wrong) return wrong;
     problem p = make_problem(cg, s, has_branch, format);
     choice found;
-    search(&p, &found);
+    search_where_it_lies(&p, &found);
     *tile = found.best;
     return tile->cycles < 0 ? no_tile : NULL;
 }
@@ -364,6 +433,7 @@ static void leave_half(const problem *whole, choice *found) {
     problem p = *whole;
     choice half;
     p.sm_bytes /= 2;
+    p.slow_x = p.slow_y = p.slow_branch = 0;
     if (p.listed != XPU_LISTED || p.format.result != 1 || found->best.cycles < 0) return;
     search(&p, &half);
     const xpu_tile *tile = &half.best, *best = &found->best;
@@ -385,8 +455,7 @@ const char *xpu_choose_tiles(xpu_codegen *cg, const xpu_conv_shape *s, int has_b
         p.shape = xpu_shape_of_size(&upper.shape, size);
         p.most_out_h = size->most_h;
         p.most_out_w = size->out_w;
-        search(&p, &found[i]);
-        if (tiles->sizes.count == 1) leave_half(&p, &found[i]);
+        if (!search_where_it_lies(&p, &found[i]) && tiles->sizes.count == 1) leave_half(&p, &found[i]);
     }
     int chunk = choose_chunk(found, tiles->sizes.count);
     if (chunk < 0) return no_tile;

@@ -14,6 +14,7 @@ typedef struct {
     double cycles;         /* by the model of tiles.c */
     xpu_layer_model model; /* what cycles are made of */
     double gm_bytes;       /* of weights read from GM */
+    double crossing;       /* of these and what is read of x there */
     uint32_t x_reads;      /* how often x is loaded */
 } xpu_tile;
 /* Tiles by size, with one tile_c; sm_bytes: of the largest. */

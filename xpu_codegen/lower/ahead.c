@@ -6,6 +6,7 @@
 #include "memplan/moves.h"
 #include "xpu_codegen/lower/buffers.h"
 #include "xpu_codegen/lower/layers.h"
+#include "xpu_codegen/lower/slow.h"
 #include "xpu_codegen/lower/layer_cost.h"
 #include "xpu_runtime/include/generated/xpu_chip_regs.h"
 #include "xpu_runtime/program/placement.h"
@@ -24,7 +25,7 @@ enum {
 enum { FAST, SLOW, LEVELS };
 
 /* Of the time of a layer transfers may take so much: the model is not more exact. */
-static const double SHARE = 0.95;
+static const double SHARE = 0.95, SHARE_BESIDE_GM = 0.75; /* the second: where images lie in GM */
 
 /* The same part of each block of a layer's weights. */
 typedef struct {
@@ -39,20 +40,6 @@ typedef struct {
     double *cycles, *slow; /* by layer: of the unit that computes; bytes as long as all else that its loads take */
     XPU_ARRAY(part) parts;
 } chooser;
-
-/* ---- the plan of memory ---- */
-
-static xpu_memplan *plan_program(const chooser *c, xpu_placement *placement) {
-    xpu_codegen *cg = c->cg;
-    xpu_program unlinked = cg->program;
-    xpu_memplan *plan = NULL;
-    unlinked.weights_address = unlinked.image_end = XPU_GM_BASE;
-    xpu_diags *diags = xpu_diags_new(c->arena);
-    if (xpu_placement_problem(&unlinked, &cg->chip, NULL, c->arena, placement, diags) != XPU_OK) return NULL;
-    if (cg->rules.count && xpu_memory_rules_apply(c->arena, &cg->rules, &placement->problem, diags) != XPU_OK)
-        return NULL;
-    return xpu_placement_plan(placement, c->arena, &plan, diags) == XPU_OK ? plan : NULL;
-}
 
 /* ---- what layers take ---- */
 
@@ -116,7 +103,7 @@ static void measure_listed(chooser *c, uint32_t layer, const xpu_memplan *plan) 
         load += beside / 2;
     }
     c->slow[layer] = load * (reads ? LINE_BYTES : rate) + (writes ? store * LINE_BYTES : 0);
-    c->slow[layer] += (1 - SHARE) * rate * c->cycles[layer];
+    c->slow[layer] += (1 - (reads || writes ? SHARE_BESIDE_GM : SHARE)) * rate * c->cycles[layer];
 }
 
 static void measure(chooser *c, const xpu_memplan *plan) {
@@ -341,7 +328,7 @@ static void keep_what_fits(chooser *c, const xpu_memplan *before, uint32_t first
     xpu_codegen *cg = c->cg;
     for (int i = 0; i < TRIES && cg->program.buffers.count > first; i++) {
         xpu_placement placement;
-        const xpu_memplan *plan = plan_program(c, &placement);
+        const xpu_memplan *plan = xpu_plan_unlinked(cg, c->arena, &placement);
         const uint32_t count = cg->program.buffers.count - first;
         uint8_t *dropped = XPU_NEW_ARRAY(c->arena, uint8_t, count);
         uint32_t driven = 0, out = 0;
@@ -363,7 +350,7 @@ void xpu_fetch_ahead(xpu_codegen *cg, const xpu_lists_kind *lists) {
     xpu_placement placement;
     xpu_memplan_moves *moves;
     uint32_t first_part;
-    const xpu_memplan *plan = plan_program(&c, &placement);
+    const xpu_memplan *plan = xpu_plan_unlinked(cg, c.arena, &placement);
     c.cycles = XPU_NEW_ARRAY(c.arena, double, layers);
     c.slow = XPU_NEW_ARRAY(c.arena, double, layers);
     if (plan) measure(&c, plan);

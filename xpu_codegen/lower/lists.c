@@ -59,7 +59,11 @@ static const char *record_some(xpu_codegen *cg, const xpu_recorded_call *calls, 
     const char *why =
         xpu_record_layers(calls, count, XPU_GM_BASE, cg->chip.array_columns, room, arena, recording, recorded);
     recording->moves = NULL;
-    return why;
+    if (why || !moves.move_count) return why;
+    const uint32_t loads = (uint32_t)(recorded[0].args.loads + (count > 1 ? recorded[1].args.loads : 0));
+    recorded[0].places += xpu_most_copies(&moves, loads);
+    recorded[0].args.places = (int32_t)recorded[0].places;
+    return recorded[0].places > room ? "its lists are too long" : NULL;
 }
 
 /* Lists of one or two layers; 0: there are none. Layers that a dump tells apart need room for lists of their own. */

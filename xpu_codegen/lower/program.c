@@ -14,6 +14,7 @@
 #include "xpu_codegen/lower/layers.h"
 #include "xpu_codegen/lower/lists.h"
 #include "xpu_codegen/lower/operators.h"
+#include "xpu_codegen/lower/slow.h"
 #include "xpu_codegen/lower/steps.h"
 #include "xpu_codegen/lower/weight_copies.h"
 #include "xpu_codegen/read_through.h"
@@ -251,8 +252,15 @@ static xpu_status lower_all(xpu_codegen *cg) {
 
 xpu_status xpu_lower_program(xpu_codegen *cg) {
     if (!cg->lowered) {
-        cg->lowered = 1;
+        xpu_codegen before = *cg;
         cg->lower_status = lower_all(cg);
+        if (cg->lower_status == XPU_OK && xpu_find_slow(cg)) { /* once more, with tiles for where values lie */
+            before.slow = cg->slow;
+            before.slow_count = cg->slow_count;
+            *cg = before;
+            cg->lower_status = lower_all(cg);
+        }
+        cg->lowered = 1;
     }
     return cg->lower_status;
 }

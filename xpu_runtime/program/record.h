@@ -37,6 +37,10 @@ typedef struct {
     uint32_t copy_count;
 } xpu_recorded_moves;
 
+/* Copies that so many loads may have among them, wherever these first wait for the layer before: what of SM a run has
+ * decides that. */
+uint32_t xpu_most_copies(const xpu_recorded_moves *moves, uint32_t loads);
+
 /* What layers that are recorded together have of SM, and their ticket. */
 typedef struct {
     uint64_t begin, end; /* addresses; end 0: there are no such layers */

@@ -149,6 +149,23 @@ static int add_copy(weaver *w, uint32_t layer, uint32_t most) {
     return 1;
 }
 
+/* Bytes of a copy that is worth it. */
+static uint64_t least_of(uint64_t all) {
+    return all / MOST_COPIES > LEAST_BYTES ? all / MOST_COPIES : LEAST_BYTES;
+}
+
+static uint64_t bytes_of(const xpu_recorded_moves *moves) {
+    uint64_t all = 0;
+    for (uint32_t i = 0; i < moves->move_count; i++) all += moves->moves[i].bytes;
+    return all;
+}
+
+uint32_t xpu_most_copies(const xpu_recorded_moves *moves, uint32_t loads) {
+    enum { PIECES = 3 }; /* the end of a run, whole ones, the begin of one */
+    const uint64_t all = bytes_of(moves), times = all / least_of(all) + 1;
+    return PIECES * ((uint32_t)(times < loads ? times : loads) + 1 + moves->move_count);
+}
+
 /* Copies until so many bytes are done, as far as that makes a copy worth it; 0: there is no room. */
 static int add_copies(weaver *w, uint32_t layer, uint64_t until) {
     if (until < w->all && until < w->done + w->least) return 1;
@@ -215,8 +232,8 @@ int32_t xpu_weave_moves(const xpu_recorded_moves *moves, xpu_descriptors *d, uin
                 .engines = XPU_NEW_ARRAY(scratch, uint8_t, (size_t)d->most + 1),
                 .before = XPU_NEW_ARRAY(scratch, uint32_t, loads),
                 .most = d->most};
-    for (uint32_t i = 0; i < moves->move_count; i++) w.all += moves->moves[i].bytes;
-    w.least = w.all / MOST_COPIES > LEAST_BYTES ? w.all / MOST_COPIES : LEAST_BYTES;
+    w.all = bytes_of(moves);
+    w.least = least_of(w.all);
     if (!weave(&w, d, first, all_work)) return -1;
     shift_waits(&w, base);
     memcpy(d->words, w.words, w.count * sizeof *w.words);
