@@ -471,6 +471,11 @@ XA_INLINE int32_t xa_post_quantise(int32_t acc, float s, int32_t branch, const x
     return p->table_is_signed ? (int8_t)byte : byte;
 }
 
+/* Hard swish as an activation: times a factor plus an addend, rounded once. */
+XA_INLINE float xa_scaled_swish(float x, float factor, float addend) {
+    return xa_fma(xa_hard_swish(x), factor, addend);
+}
+
 typedef enum { XA_ACT_NONE, XA_ACT_CLIP, XA_ACT_LEAKY, XA_ACT_HARD_SWISH } xa_activation;
 
 /* Float mode. */
@@ -478,13 +483,14 @@ typedef struct {
     bool has_bias, has_branch; /* absent: the addition is left out */
     bool act_after;            /* the activation comes after the branch, else before it */
     xa_activation activation;
-    float lo, hi, slope;
+    float lo, hi, slope; /* hard swish: slope is its factor, lo its addend */
 } xa_post_float;
 
 XA_INLINE float xa_activate(float x, const xa_post_float *p) {
     switch (p->activation) {
     case XA_ACT_CLIP: return xa_clip(x, p->lo, p->hi);
     case XA_ACT_LEAKY: return xa_leaky_relu(x, p->slope);
+    case XA_ACT_HARD_SWISH: return xa_scaled_swish(x, p->slope, p->lo);
     default: return x;
     }
 }

@@ -43,9 +43,9 @@ static xpu_status check_prologue(xpu_graph *graph, xpu_node node, xpu_diags *dia
 static xpu_status check_epilogue(xpu_graph *graph, xpu_node node, xpu_dim channels, xpu_diags *diags) {
     int64_t precision = xpu_node_int(graph, node, XPU_ATTR_PRECISION);
     int64_t activation = xpu_node_int(graph, node, XPU_ATTR_ACTIVATION);
-    const int is_plain = xpu_node_is(graph, node, XPU_OP_CONV) && precision == XPU_PRECISION_FP32;
+    const int may_swish = xpu_node_is(graph, node, XPU_OP_CONV) && !xpu_node_input(graph, node, XPU_IN_BRANCH).id;
     if (precision < XPU_PRECISION_FP32 || precision > XPU_PRECISION_INT16X8 || activation < XPU_ACTIVATION_NONE ||
-        activation > (is_plain ? XPU_ACTIVATION_HARD_SWISH : XPU_ACTIVATION_LEAKY)) {
+        activation > (may_swish ? XPU_ACTIVATION_HARD_SWISH : XPU_ACTIVATION_LEAKY)) {
         return xpu_infer_error(graph, node, diags, "op-attribute", "precision or activation is out of range",
                                "the program is damaged: compile the model again",
                                "precision is %lld, activation is %lld", (long long)precision, (long long)activation);

@@ -18,7 +18,7 @@ typedef enum {
     XPU_ACTIVATION_NONE,
     XPU_ACTIVATION_CLIP,      /* max(LOW), then min(HIGH); relu is 0..inf */
     XPU_ACTIVATION_LEAKY,     /* x < 0 ? fl(x * ALPHA) : x */
-    XPU_ACTIVATION_HARD_SWISH /* of a convolution on the cores, without a branch; made by the compiler */
+    XPU_ACTIVATION_HARD_SWISH /* of a convolution without a branch: times alpha, plus low; made by the compiler */
 } xpu_activation;
 
 /* Operands of conv and matmul. Inputs: */

@@ -135,7 +135,7 @@ static void finish(const epilogue *e, float *y, const float *branch, size_t chan
     } else if (e->post.activation == XA_ACT_LEAKY) {
         for (size_t i = 0; i < count; i++) y[i] = xa_leaky_relu(y[i], e->post.slope);
     } else if (e->post.activation == XA_ACT_HARD_SWISH) {
-        for (size_t i = 0; i < count; i++) y[i] = xa_hard_swish(y[i]);
+        for (size_t i = 0; i < count; i++) y[i] = xa_scaled_swish(y[i], e->post.slope, e->post.lo);
     }
     if (branch && !e->post.act_after) {
         for (size_t i = 0; i < count; i++) y[i] += branch[i];

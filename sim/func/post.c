@@ -27,7 +27,8 @@ static int check_fields(const xpu_post *post) {
     const xpu_desc_post *d = &post->d;
     int quantised = d->post_mode == XPU_POST_QUANTISED;
     if (!d->oh || !d->ow || !d->columns) return bad(post, "oh, ow and columns are at least 1");
-    if (d->activation > XPU_ACT_LEAKY) return bad(post, "activation is 0, 1 or 2");
+    if (d->activation == XPU_ACT_HARD_SWISH && (quantised || d->y_type != XPU_TYPE_F32 || d->branch))
+        return bad(post, "hard swish is for float mode with float32 results and no branch");
     if (quantised ? !is_byte(d->y_type) : !is_float_type(d->y_type))
         return bad(post, "y_type is none of this post_mode");
     if (d->branch && (quantised ? !is_byte(d->branch_type) : !is_float_type(d->branch_type)))
@@ -172,6 +173,7 @@ static void activate(const xpu_post *post, float *y) {
     const xpu_post_params *p = &post->params;
     if (post->d.activation == XPU_ACT_CLIP) post->rows->clip(p->lo.f, p->hi.f, post->columns, y);
     if (post->d.activation == XPU_ACT_LEAKY) post->rows->leaky(p->slope, post->columns, y);
+    if (post->d.activation == XPU_ACT_HARD_SWISH) post->rows->hard_swish(p->ra, p->f, post->columns, y);
 }
 
 /* xa_post_floating; op mul: the branch is a factor before the activation. */

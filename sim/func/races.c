@@ -36,7 +36,7 @@ typedef struct {
     clock_values clock;
     clock_values rung[XPU_QUEUE_DEPTH]; /* what was ordered before the doorbell of each list */
     uint32_t now;                       /* descriptors so far */
-    uint32_t undrained;                 /* the first tensor descriptor without drain since one with; 0: none */
+    uint32_t undrained;                 /* the first product without drain since one with; 0: none */
     uint32_t own_reads;                 /* what this descriptor writes comes behind the reads of those up to here */
     descriptor *descriptors;
     size_t capacity;
@@ -359,12 +359,13 @@ void xpu_races_start(xpu_races *r, unsigned engine, unsigned core, unsigned slot
             (descriptor){address, xpu_sim_layer_of_tag(r->core[core].layer, xpu_desc_nop_get_layer(words)),
                          (uint8_t)xpu_desc_nop_get_opcode(words)};
     q->own_reads = q->now;
-    if (xpu_desc_nop_get_opcode(words) == XPU_OPCODE_TENSOR) {
+    const uint32_t opcode = xpu_desc_nop_get_opcode(words);
+    if (opcode == XPU_OPCODE_TENSOR && xpu_desc_tensor_get_channels(words)) {
         if (xpu_desc_tensor_get_drain(words))
             q->undrained = 0;
         else if (!q->undrained)
             q->undrained = q->now;
-    } else if (xpu_desc_nop_get_opcode(words) == XPU_OPCODE_POST && q->undrained) {
+    } else if ((opcode == XPU_OPCODE_TENSOR || opcode == XPU_OPCODE_POST) && q->undrained) {
         q->own_reads = q->undrained - 1; /* the post-processor does not wait for the array */
     }
     visit(r, q->rung[slot], "the descriptor", address, XPU_DESC_BYTES, 0);

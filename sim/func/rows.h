@@ -21,6 +21,7 @@ typedef struct xpu_rows {
     void (*multiply)(const float *branch, size_t n, float *y);
     void (*clip)(float lo, float hi, size_t n, float *y);
     void (*leaky)(float slope, size_t n, float *y);
+    void (*hard_swish)(float factor, float addend, size_t n, float *y); /* xa_scaled_swish */
     void (*canonical)(size_t n, float *y);
     float (*absmax)(const float *y, size_t n);
     /* xa_absmax_quantize, and x * scale of integers. */

@@ -33,6 +33,10 @@ static void leaky_row(float slope, size_t n, float *y) {
     for (size_t i = 0; i < n; i++) y[i] = xa_leaky_relu(y[i], slope);
 }
 
+static void hard_swish_row(float factor, float addend, size_t n, float *y) {
+    for (size_t i = 0; i < n; i++) y[i] = xa_scaled_swish(y[i], factor, addend);
+}
+
 static void canonical_row(size_t n, float *y) {
     for (size_t i = 0; i < n; i++) y[i] = xa_canonical(y[i]);
 }
@@ -79,6 +83,6 @@ static void to_bytes(const int32_t *q, size_t n, uint8_t *bytes) {
     for (size_t i = 0; i < n; i++) bytes[i] = (uint8_t)q[i];
 }
 
-const xpu_rows ROWS = {from_int32, from_int48,    scale_row,  add_row,    multiply_row,  clip_row,
-                       leaky_row,  canonical_row, absmax_row, to_int16,   to_int8,       quantise,
-                       of_int32,   of_int16,      of_int8,    requantise, quantised_add, to_bytes};
+const xpu_rows ROWS = {from_int32,     from_int48,    scale_row,  add_row,       multiply_row, clip_row, leaky_row,
+                       hard_swish_row, canonical_row, absmax_row, to_int16,      to_int8,      quantise, of_int32,
+                       of_int16,       of_int8,       requantise, quantised_add, to_bytes};

@@ -45,7 +45,8 @@ static int check(const pass *t) {
         const char *rule;
     } rules[] = {
         {d->mode <= XPU_OPERANDS_16X16, "mode is 0, 1 or 2"},
-        {d->kh && d->kw && d->channels, "kh, kw and channels are at least 1"},
+        {d->kh && d->kw, "kh and kw are at least 1"},
+        {d->channels || (d->accumulate && d->drain), "without channels it is a drain: accumulate and drain are 1"},
         {d->stride_h && d->stride_w && d->dilation_h && d->dilation_w, "strides and dilations are at least 1"},
         {d->columns && d->columns <= chip->array_columns, "columns is 1 to the columns of the array"},
         {d->oh && d->ow && d->oh * d->ow <= chip->acc_rows, "oh * ow is 1 to the rows of an accumulator bank"},

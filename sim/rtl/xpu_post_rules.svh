@@ -1,7 +1,8 @@
           // Rules of what all kinds with a post-processor share. The including task sets quantised, the sizes ys and bs
           // of an element of y and of the branch, and absmax_fits: the input may have an absmax.
           `RULE(memory_fault({in.params_hi, in.params}, 4 * xpu_chip_pkg::POST_WORDS, 2), in.params)
-          is_bad = in.oh == 0 || in.ow == 0 || in.columns == 0 || in.activation > xpu_chip_pkg::ACT_LEAKY ||
+          is_bad = in.oh == 0 || in.ow == 0 || in.columns == 0 || (in.activation == xpu_chip_pkg::ACT_HARD_SWISH &&
+                    (quantised || in.y_type != xpu_chip_pkg::TYPE_F32 || {in.branch_hi, in.branch} != 0)) ||
                    !(quantised ? is_byte(in.y_type) : is_float(in.y_type)) ||
                    ({in.branch_hi, in.branch} != 0 &&
                     !(quantised ? is_byte(in.branch_type) : is_float(in.branch_type))) ||

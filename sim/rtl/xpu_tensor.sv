@@ -79,7 +79,7 @@ module xpu_tensor #(
   logic drains;
 
   // A descriptor is looked at in its first cycle; in the next one it is taken and goes to all parts at once
-  logic taken, is_tensor, is_post;
+  logic taken, is_tensor, is_drain, is_post;  // is_drain: of kind tensor, drains without a product
   logic [2:0] count;        // descriptors inside
   logic [1:0] newest, oldest;
   logic [3:0] used, computing, draining;
@@ -112,7 +112,7 @@ module xpu_tensor #(
     i = 0; posts = 0; is_bad = 0; wide = 0; quantised = 0; absmax_fits = 0; cause = NO_FAULT; fault_at = 0;
     xs = 0; ws = 0; ys = 0; bs = 0;
     if (rst) begin
-      taken = 0; is_tensor = 0; is_post = 0; count = 0; newest = 0; oldest = 0; used = 0; computing = 0; draining = 0;
+      taken = 0; is_tensor = 0; is_drain = 0; is_post = 0; count = 0; newest = 0; oldest = 0; used = 0; computing = 0; draining = 0;
       done = 0; faulty = 0; fault_cause <= NO_FAULT; fault_address <= 0;
     end else begin
       done = 0;
@@ -128,7 +128,8 @@ module xpu_tensor #(
         draining[i] = 0;
       end
       if (taken) begin
-        used[newest] = 1; computing[newest] = is_tensor; draining[newest] = is_post || (is_tensor && drains);
+        used[newest] = 1; computing[newest] = is_tensor;
+        draining[newest] = is_post || is_drain || (is_tensor && drains);
         newest = newest + 1; count = count + 1;
       end
       // The one whose w_absmax cannot be read is the oldest now
@@ -139,7 +140,7 @@ module xpu_tensor #(
         done = 1; used[oldest] = 0; oldest = oldest + 1; count = count - 1;
       end
       // The next descriptor
-      i = taken ? 2'd1 : 2'd0; taken = 0; is_tensor = 0; is_post = 0;
+      i = taken ? 2'd1 : 2'd0; taken = 0; is_tensor = 0; is_drain = 0; is_post = 0;
       if (desc_valid && i == 0 && count != 4 && 3'(p_write - p_start) < 4 && 3'(p_write - p_setup) < 4 && !faulty) begin
         in = desc; in_post = desc; drains = in.drain;
         wide = in.mode != xpu_chip_pkg::OPERANDS_8X8; quantised = in.post_mode == xpu_chip_pkg::POST_QUANTISED[0];
@@ -150,7 +151,8 @@ module xpu_tensor #(
         if (is_tensor) begin
           is_bad = in.x_unsigned ? in.x_zero[8] : in.x_zero[8] != in.x_zero[7];
           is_bad = is_bad || (in.w_unsigned ? in.w_zero[8] : in.w_zero[8] != in.w_zero[7]);
-          is_bad = is_bad || in.mode > xpu_chip_pkg::OPERANDS_16X16 || in.kh == 0 || in.kw == 0 || in.channels == 0 ||
+          is_bad = is_bad || in.mode > xpu_chip_pkg::OPERANDS_16X16 || in.kh == 0 || in.kw == 0 ||
+                   (in.channels == 0 && !(in.accumulate && in.drain)) ||
                    in.stride_h == 0 || in.stride_w == 0 || in.dilation_h == 0 || in.dilation_w == 0 ||
                    in.columns == 0 || 32'(in.columns) > ARRAY_COLUMNS || in.oh == 0 || in.ow == 0 ||
                    32'(in.oh) * 32'(in.ow) > ACC_ROWS || 32'(in.bank) >= ACC_BANKS ||
@@ -181,8 +183,9 @@ module xpu_tensor #(
         in_posts = is_post; in_drains = is_tensor && in.drain; in_starts = is_tensor && !in.accumulate && in.start != 0;
         in_adds = 0; in_raw = 0; in_stripe = 16'hffff;
         taken = cause == NO_FAULT;
+        is_drain = is_tensor && in.channels == 0; is_tensor = is_tensor && !is_drain;
         if (!taken) begin
-          is_tensor = 0; is_post = 0;
+          is_tensor = 0; is_drain = 0; is_post = 0;
           if (count == 0) begin
             faulty = 1; fault_address <= fault_at; fault_cause <= cause;
           end

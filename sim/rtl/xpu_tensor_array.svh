@@ -11,7 +11,9 @@
 // cycle between passes or descriptors. 16-bit weights are loaded once for each of their bytes; for descriptors of fewer
 // than ROWS / 4 pixels, which would wait for that, both bytes of a block of K go into the two sets at once, when both are
 // empty. Latency: three cycles from a row to its accumulator. After the last row of a
-// descriptor that drains, its bank waits for the post-processor, which takes a group of LANES columns per cycle.
+// descriptor that drains, its bank waits for the post-processor, which takes a group of LANES columns per cycle. A drain
+// without a product waits until the products before it have ended that have its bank, or drain, too; products behind it
+// do not begin before that.
   localparam int unsigned CHUNKS = COLUMNS > 32 ? (COLUMNS + 31) / 32 : 1;  // pieces of 64 bytes of a row of weights
   localparam int unsigned BIG = COLUMNS > 64 ? COLUMNS : 64;
 
@@ -31,6 +33,9 @@
   logic d_drain[4];
   logic d_start[4];
   logic d_accumulate[4];
+  logic [2:0] d_behind[4];  // e_write when it came
+  logic [3:0] d_busy;       // it has not ended
+  logic [1:0] d_oldest;     // the one that ends next
 
   // Two walkers over rows of weights: 1 asks for lines, 0 uses them
   logic [2:0] k_desc[2];
@@ -71,6 +76,13 @@
   logic [31:0] start[2*COLUMNS];
   logic [1:0] start_count;
   logic start_use;
+
+  // Drains without a product that wait, a ring
+  logic [3:0] e_waits[4];   // for which products
+  logic [1:0] e_bank[4];
+  logic [15:0] e_pixels[4];
+  logic [15:0] e_columns[4];
+  logic [2:0] e_write, e_read;
 
   // Banks that drain, in order
   logic [3:0] bank_busy;
@@ -119,26 +131,29 @@
     int unsigned i, j, k, n, z, to, other;
   /* verilator lint_on UNUSEDSIGNAL */
     logic go, issued, popped, final_chunk, both;
-    logic [1:0] wd;
+    logic [1:0] wd, ed;
+    logic [2:0] drains_before;
     logic [31:0] at, size, b, c, q, f, v, x;
     logic [25:0] la, lb;
     logic [63:0] pair, t;
     i = 0; j = 0; k = 0; n = 0; z = 0; to = 0; other = 0; go = 0; issued = 0; popped = 0; final_chunk = 0; both = 0;
-    wd = 0;
+    wd = 0; ed = 0; drains_before = 0;
     at = 0; size = 0; b = 0; c = 0; q = 0; f = 0; v = 0; x = 0; la = 0; lb = 0; pair = 0; t = 0;
     if (rst) begin
       w_want = 0; w_valid <= 0; computed = 0; array_busy = 0; lost_weights = 0; lost_post = 0;
       d_write = 0; k_write = 0; k_read = 0; k_flight = 0; full = 0; fill = 0; use_q = 0; phase = 0; a_desc = 0;
       s1_valid = 0; s2_valid = 0; start_count = 0; start_use = 0; bank_busy = 0; q_write = 0; q_read = 0;
-      q_pixel = 0; q_column = 0;
+      q_pixel = 0; q_column = 0; d_busy = 0; d_oldest = 0; e_write = 0; e_read = 0;
       for (i = 0; i < 2; i = i + 1) begin
         k_desc[i] = 0; k_low[i] = 0; k_row[i] = 0; k_chunk[i] = 0; k_new[i] = 1; k_tag[2*i] = 0; k_tag[2*i+1] = 0;
       end
     end else begin
       computed = 0; row_ready = 0;
       lost_weights = row_valid && !full[use_q];
+      drains_before = d_behind[a_desc[1:0]] - e_read;
       lost_post = row_valid && row_begin &&
-                  (bank_busy[d_bank[a_desc[1:0]]] || (d_start[a_desc[1:0]] && start_count == 0));
+                  (bank_busy[d_bank[a_desc[1:0]]] || (d_start[a_desc[1:0]] && start_count == 0) ||
+                   (drains_before != 0 && !drains_before[2]));
       // Sums to the accumulators
       if (s2_valid) begin
         b = s2_row; c = 32'(s2_buffer) * COLUMNS; f = s2_start ? 32'hffffffff : 0; q = 32'(s2_columns);
@@ -163,13 +178,19 @@
           `ENDLOOP(n)
         end
         if (s2_last) begin
-          computed = 1;
+          computed = 1; d_busy[d_oldest] = 0; d_oldest = d_oldest + 1;
           if (s2_start) q_credit = q_credit + 1;
           if (s2_drain) begin
             q_bank[q_write[1:0]] = s2_bank; q_pixels[q_write[1:0]] = s2_pixels; q_columns[q_write[1:0]] = s2_columns;
             q_write = q_write + 1;
           end
         end
+      end
+      // Drains without a product, behind the product that has just ended
+      ed = e_read[1:0];
+      if (e_read != e_write && (e_waits[ed] & d_busy) == 0 && !bank_busy[e_bank[ed]]) begin
+        q_bank[q_write[1:0]] = e_bank[ed]; q_pixels[q_write[1:0]] = e_pixels[ed]; q_columns[q_write[1:0]] = e_columns[ed];
+        q_write = q_write + 1; bank_busy[e_bank[ed]] = 1; e_read = e_read + 1;
       end
       s2_valid = s1_valid;
       // The products of all cells
@@ -345,6 +366,13 @@
         d_w_zero[wd] = d_w_flip[wd] + {{23{in.w_zero[8]}}, in.w_zero};
         d_bank[wd] = in.bank; d_drain[wd] = in.drain; d_accumulate[wd] = in.accumulate;
         d_start[wd] = !in.accumulate && in.start != 0;
+        d_behind[wd] = e_write; d_busy[wd] = 1;
+      end
+      if (is_drain) begin
+        ed = e_write[1:0];
+        for (j = 0; j < 4; j = j + 1) e_waits[ed][j] = d_busy[j] && (d_bank[j] == 2'(in.bank) || d_drain[j]);
+        e_bank[ed] = in.bank; e_pixels[ed] = 16'(in.oh * in.ow); e_columns[ed] = in.columns;
+        e_write = e_write + 1;
       end
     end
   endtask

@@ -6,11 +6,13 @@
 // parameters, scales, bias and table through the port s into one of two sets, while the job before runs from the other
 // one. Branch and x of kind post stream through the same port. A job then sends one group of LANES columns per cycle
 // down a pipeline of eight stages of float lanes: float of the integer; scale; bias, or rounding of quantised mode;
-// two stages for branch and activation in either order; multiplier of an integer output; rounding. It stalls as a
-// whole while the output is written, one 64-byte line per cycle.
+// two stages for branch and activation in either order; multiplier of an integer output; rounding. Hard swish takes the
+// last four, a product in each but one: a sixth of the value; plus a half, clipped; times the value; times a factor plus
+// an addend. It stalls as a whole while the output is written, one 64-byte line per cycle.
 //
 // Throughput: one group per cycle, less what its bytes need on the ports. Latency: 10 cycles.
   localparam int unsigned RING = 8;   // lines of an operand of one group that are kept
+  localparam logic [63:0] FLOAT_SIXTH = 64'h3e2aaaab, FLOAT_HALF = 64'h3f000000, FLOAT_ONE = 64'h3f800000;
   localparam int unsigned PARAM = xpu_chip_pkg::POST_WORDS;
   localparam int unsigned COLUMNS_PADDED = (COLUMNS + LANES - 1) / LANES * LANES;
 
@@ -110,6 +112,7 @@
   logic [63:0] b2[LANES];
   logic [63:0] b3[LANES];
   logic [63:0] b4[LANES];
+  logic [63:0] b5[LANES];
   logic [7:0] m_valid;
   logic m_set[8];
   logic m_last[8];
@@ -162,11 +165,21 @@
     end else begin \
       `LOOP(i, LANES) y[i] = v[i]; `ENDLOOP(i) \
     end
+  // The largest magnitude of `count` lanes of v
+`define FIND_MOST(v, count) \
+    n = r_most[r]; \
+    `LOOP(i, LANES) \
+      e = 32'(v[i]) & 32'h7fffffff; e = e > 32'h7f800000 ? 32'h7f800000 : e; \
+      e = i < 32'(count) ? e : 0; \
+      n = n > e ? n : e; \
+    `ENDLOOP(i) \
+    r_most[r] = n;
 `define COPY(y, v) `LOOP(i, LANES) y[i] = v[i]; `ENDLOOP(i)
 `define WORD64(x) {{32{x[31]}}, x}
   // What stages need of set r
 `define STAGE(m) \
     r = m_set[m]; quantised = r_quantised[r]; op = r_op[r]; branch = r_branch[r]; act = r_act[r]; after = r_after[r]; \
+    swish = !quantised && act == xpu_chip_pkg::ACT_HARD_SWISH; \
     p = r ? PARAM : 0; c = (r ? COLUMNS_PADDED : 0) + (COLUMNS > LANES ? 32'(m_column[m]) : 0);
 
   task automatic step_post;
@@ -174,12 +187,12 @@
     int unsigned i, j, k, z, p, c;
   /* verilator lint_on UNUSEDSIGNAL */
     `FLOAT_TEMPS
-    logic r, quantised, branch, after, go, fire, popped, advance, ready;
+    logic r, quantised, branch, after, swish, go, fire, popped, advance, ready;
     logic [1:0] op, act, size;
     logic [63:0] lo, hi, slope, ra, add, t, flip, zero, x;
     logic [31:0] at, n, w, e;
     logic [25:0] la, lb;
-    i = 0; j = 0; k = 0; z = 0; p = 0; c = 0; r = 0; quantised = 0; branch = 0; after = 0; go = 0; fire = 0; popped = 0;
+    i = 0; j = 0; k = 0; z = 0; p = 0; c = 0; r = 0; quantised = 0; branch = 0; after = 0; swish = 0; go = 0; fire = 0; popped = 0;
     advance = 0; ready = 0; op = 0; act = 0; size = 0; lo = 0; hi = 0; slope = 0; ra = 0; add = 0; t = 0;
     flip = 0; zero = 0; x = 0; at = 0; n = 0; w = 0; e = 0; la = 0; lb = 0;
     `FLOAT_ZERO
@@ -242,6 +255,9 @@
           `STAGE(7)
           o_valid = 1; o_set = r; o_last = m_last[7]; o_address = m_address[7]; o_shift = o_address[1:0]; o_index = 0;
           size = log_bytes(r_y_type[r]); o_left = 32'(m_count[7]) << size;
+          if (swish && r_findmax[r]) begin
+            `FIND_MOST(u7, m_count[7])
+          end
           if (r_lookup[r]) begin
             `LOOP(i, LANES)
               e = lookup[(r ? 64 : 0) + 32'(u7[i][7:2])] >> {u7[i][1:0], 3'd0}; u7[i] = {56'd0, e[7:0]};
@@ -260,7 +276,10 @@
         end
         if (m_valid[6]) begin
           `STAGE(6)
-          if (!quantised && r_y_type[r] != xpu_chip_pkg::TYPE_F32) begin
+          if (swish) begin
+            ra = {32'd0, param[p+xpu_chip_pkg::POST_PARAM_RA]}; add = {32'd0, param[p+xpu_chip_pkg::POST_PARAM_F]};
+            `LOOP(i, LANES) `FLOAT_FMA(u7[i], u6[i], ra, add) `ENDLOOP(i)
+          end else if (!quantised && r_y_type[r] != xpu_chip_pkg::TYPE_F32) begin
             hi = r_y_type[r] == xpu_chip_pkg::TYPE_I16 ? 32767 : 127; lo = 0 - hi;
             `LOOP(i, LANES)
               `FLOAT_TO_INT(x, u6[i])
@@ -279,16 +298,12 @@
               `INT_CLAMP(u6[i], x, lo, hi)
             `ENDLOOP(i)
           end else begin
-            if (!quantised && r_findmax[r]) begin
-              n = r_most[r];
-              `LOOP(i, LANES)
-                e = 32'(u5[i]) & 32'h7fffffff; e = e > 32'h7f800000 ? 32'h7f800000 : e;
-                e = i < 32'(m_count[5]) ? e : 0;
-                n = n > e ? n : e;
-              `ENDLOOP(i)
-              r_most[r] = n;
+            if (!quantised && r_findmax[r] && !swish) begin
+              `FIND_MOST(u5, m_count[5])
             end
-            if (!quantised && r_y_type[r] != xpu_chip_pkg::TYPE_F32) begin
+            if (swish) begin
+              `LOOP(i, LANES) `FLOAT_MUL(u6[i], u5[i], b5[i]) `ENDLOOP(i)
+            end else if (!quantised && r_y_type[r] != xpu_chip_pkg::TYPE_F32) begin
               slope = {32'd0, param[p+xpu_chip_pkg::POST_PARAM_OUT_SCALE]};
               `LOOP(i, LANES) `FLOAT_MUL(u6[i], u5[i], slope) `ENDLOOP(i)
             end else begin
@@ -300,7 +315,14 @@
           `STAGE(4)
           lo = {32'd0, param[p+xpu_chip_pkg::POST_PARAM_LO]}; hi = {32'd0, param[p+xpu_chip_pkg::POST_PARAM_HI]};
           slope = {32'd0, param[p+xpu_chip_pkg::POST_PARAM_SLOPE]};
-          if (!quantised && (after || op == xpu_chip_pkg::POST_MUL)) begin
+          if (swish) begin
+            lo = 0; hi = FLOAT_ONE; t = FLOAT_HALF;
+            `LOOP(i, LANES)
+              `FLOAT_ADD(x, u4[i], t)
+              `FLOAT_CLIP(u5[i], x, lo, hi)
+            `ENDLOOP(i)
+            `COPY(b5, b4)
+          end else if (!quantised && (after || op == xpu_chip_pkg::POST_MUL)) begin
             `ACTIVATE(u5, u4)
           end else if (!quantised && branch) begin
             `LOOP(i, LANES) `FLOAT_ADD(u5[i], u4[i], b4[i]) `ENDLOOP(i)
@@ -315,7 +337,11 @@
           `STAGE(3)
           lo = {32'd0, param[p+xpu_chip_pkg::POST_PARAM_LO]}; hi = {32'd0, param[p+xpu_chip_pkg::POST_PARAM_HI]};
           slope = {32'd0, param[p+xpu_chip_pkg::POST_PARAM_SLOPE]};
-          if (op == xpu_chip_pkg::POST_MUL) begin
+          if (swish) begin
+            t = FLOAT_SIXTH;
+            `LOOP(i, LANES) `FLOAT_MUL(u4[i], u3[i], t) `ENDLOOP(i)
+            `COPY(b4, u3)
+          end else if (op == xpu_chip_pkg::POST_MUL) begin
             if (quantised) begin
               t = `WORD64(param[p+xpu_chip_pkg::POST_PARAM_ZERO]);
               `FLOAT_FROM_INT(add, t)

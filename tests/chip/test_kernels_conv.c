@@ -27,6 +27,13 @@ static epilogue draw_epilogue(rig *r) {
     return e;
 }
 
+/* With a factor and an addend. */
+static void draw_swish(rig *r, epilogue *e) {
+    e->activation = XPU_ACTIVATION_HARD_SWISH;
+    e->alpha = draw(r, 0, 1) ? 1.0f : 0.75f;
+    e->low = draw(r, 0, 1) ? -0.0f : 0.3f;
+}
+
 enum { EPILOGUE_ATTRS = 5 };
 
 static void set_attrs(const epilogue *e, xpu_attr *attrs) {
@@ -253,7 +260,10 @@ static void add_swish(rig *r, bench *b) {
         }
     } while (v.out[0] < 1 || v.out[1] < 1 || macs(&v) > MAX_MACS);
     v.end.has_branch = 0;
-    if (r->chip.lm_bytes >= LEAST_LM) v.end.activation = XPU_ACTIVATION_HARD_SWISH;
+    if (r->chip.lm_bytes >= LEAST_LM) {
+        v.end.activation = XPU_ACTIVATION_HARD_SWISH;
+        v.end.alpha = 1, v.end.low = -0.0f;
+    }
     call_depthwise(r, b, v);
 }
 static void depthwise(void) {
@@ -268,6 +278,7 @@ static void add_conv_i16(rig *r, bench *b) {
     struct xpu_conv2d_i16_args a = {0};
     int narrow = (int)draw(r, 0, 1);
     xpu_packing packing = packing_of(&v, narrow ? XPU_PACK_CONV_I8 : XPU_PACK_CONV_I16);
+    if (!v.end.has_branch && draw(r, 0, 3) == 0) draw_swish(r, &v.end);
     begin_conv(r, &v, narrow ? "conv2d_i16 with int8 weights" : "conv2d_i16");
     fill_conv(r, b, &v, narrow ? XPU_PRECISION_INT16X8 : XPU_PRECISION_INT16);
     SET_CONV(&a, r, b, &v);

@@ -236,7 +236,7 @@ static void queue_task(generator *g, unsigned which, const uint32_t *words) {
     uint32_t add = draw(g, 4) ? 1 : 1 + draw(g, 255);
     if (a->open >= 0 && a->length == a->room) close_list(g, a);
     if (a->open < 0) open_list(g, a);
-    unsigned n = waits_of(g, which, xpu_desc_nop_get_opcode(words) == XPU_OPCODE_POST, waits), used = 0;
+    unsigned n = waits_of(g, which, g->is_post, waits), used = 0;
     while (n - used > 2 || draw(g, 24) == 0) {
         xpu_desc_nop nop = {
             .wait0 = XPU_NO_COUNTER, .wait1 = XPU_NO_COUNTER, .signal = XPU_NO_COUNTER, .layer = g->tasks & 0xffff};
@@ -462,14 +462,16 @@ static int draw_post(generator *g, xpu_desc_post *d, int may_have_absmax) {
     int quantised = d->post_mode == XPU_POST_QUANTISED;
     d->y_type = quantised ? draw(g, 2) : float_types[draw(g, 3)];
     d->branch_type = quantised ? draw(g, 2) : float_types[draw(g, 3)];
+    const int swish = !quantised && d->op == XPU_POST_SCALE && draw(g, 4) == 0;
+    if (swish) d->y_type = XPU_TYPE_F32;
     uint32_t yb = type_bytes[d->y_type], bb = type_bytes[d->branch_type];
     if (!pixels(g, d, yb, 2 * SLOT - 64, &d->y_pixel_stride, &d->y_row_stride)) return 0;
     if (!pixels(g, d, bb, SLOT - 64, &d->branch_pixel_stride, &d->branch_row_stride)) return 0;
     d->y = sm_slots(g, 2, 1) + draw(g, 16) * yb;
-    if (draw(g, 2) || (d->op != XPU_POST_SCALE))
+    if (!swish && (draw(g, 2) || (d->op != XPU_POST_SCALE)))
         d->branch = (d->branch_type == XPU_TYPE_F32 ? XPU_SM_BASE + 4096 : sm_slots(g, 1, 0)) + draw(g, 16) * bb;
     d->params = constant(g, quantised ? PARAMS_QUANTISED : PARAMS_FLOAT) + 4 * XPU_POST_WORDS * draw(g, 4);
-    d->activation = draw(g, 3), d->act_after = draw(g, 2), d->branch_first = draw(g, 2);
+    d->activation = swish ? XPU_ACT_HARD_SWISH : draw(g, 3), d->act_after = draw(g, 2), d->branch_first = draw(g, 2);
     d->scale = draw(g, 2) ? constant(g, SCALE) : 0;
     d->bias = !quantised && draw(g, 2) ? constant(g, BIAS) : 0;
     d->lookup = quantised && draw(g, 3) == 0 ? constant(g, LOOKUP) : 0;
@@ -519,7 +521,21 @@ static int draw_tile(generator *g, xpu_desc_tensor *d) {
            d->kh * d->kw * d->channels * d->w_row_stride + 64 <= 3 * SLOT;
 }
 
-/* Sums of one to three descriptors in one bank. */
+/* A product in another bank without a drain, between another one's products and their drain. */
+static void undrained_product(generator *g, unsigned which, const xpu_desc_tensor *like) {
+    xpu_desc_tensor d = *like;
+    uint32_t words[XPU_DESC_WORDS];
+    d.bank = (d.bank + 1) % g->chip.acc_banks;
+    while (!draw_tile(g, &d)) {
+    }
+    g->read_count = g->write_count = 0;
+    d.x = sm_slots(g, 2, 0), d.w = sm_slots(g, 3, 0);
+    d.accumulate = d.drain = 0, d.start = 0;
+    xpu_desc_tensor_pack(words, &d);
+    queue_task(g, which, words);
+}
+
+/* Sums of one to three descriptors in one bank, the last of which may be a drain without a product. */
 static void tensor_tasks(generator *g, unsigned which) {
     unsigned parts = 1 + draw(g, 3);
     xpu_desc_tensor d = {.mode = draw(g, 3), .bank = draw(g, g->chip.acc_banks)};
@@ -530,6 +546,8 @@ static void tensor_tasks(generator *g, unsigned which) {
     d.post_mode = d.mode == XPU_OPERANDS_8X8 ? draw(g, 2) : XPU_POST_FLOAT;
     for (unsigned i = 0; i < parts; i++) {
         uint32_t words[XPU_DESC_WORDS];
+        const int drains_only = i > 0 && i + 1 == parts && draw(g, 2);
+        if (drains_only && draw(g, 2)) undrained_product(g, which, &d);
         while (!draw_tile(g, &d)) {
         }
         uint32_t wb = d.mode == XPU_OPERANDS_16X16 ? 2 : 1, xb = d.mode ? 2 : 1;
@@ -542,6 +560,7 @@ static void tensor_tasks(generator *g, unsigned which) {
         if (d.tile_rows && draw(g, 8) == 0)
             d.x += (d.tile_rows - 1) * (uint32_t)d.x_row_stride, d.x_row_stride = -d.x_row_stride;
         d.accumulate = i > 0, d.drain = i + 1 == parts;
+        if (drains_only) d.channels = 0;
         d.start = i == 0 && draw(g, 2) ? constant(g, START) : 0;
         xpu_desc_tensor all = d;
         all.params = p.params, all.y = p.y, all.y_type = p.y_type, all.branch_type = p.branch_type;
@@ -551,7 +570,9 @@ static void tensor_tasks(generator *g, unsigned which) {
         all.y_pixel_stride = p.y_pixel_stride, all.y_row_stride = p.y_row_stride;
         all.branch_pixel_stride = p.branch_pixel_stride, all.branch_row_stride = p.branch_row_stride;
         xpu_desc_tensor_pack(words, &all);
+        g->is_post = drains_only; /* which does not wait for products either */
         queue_task(g, which, words);
+        g->is_post = 0;
     }
 }
 

@@ -1,7 +1,9 @@
 /*
- * What stands around depthwise convolutions, and becomes part of them. Chains in front: the kernel puts each row of its
- * input through the chain once it lies in LM, so that what the chain makes is not stored, and the rows may be those
- * that the tensor engine is still making. Hard swish behind: of each row of the result before it is stored.
+ * What stands around convolutions, and becomes part of them. Chains in front of a depthwise one in float32: the kernel
+ * puts each row of its input through the chain once it lies in LM, so that what the chain makes is not stored, and the
+ * rows may be those that the tensor engine is still making. Hard swish behind it: of each row of the result before it
+ * is stored. Behind convolutions with 16-bit operands the post-processor, or the kernel on the cores, makes hard swish,
+ * times a factor and plus an addend.
  */
 #include "xpu_codegen/choose/prologue.h"
 
@@ -52,23 +54,51 @@ xpu_status xpu_join_prologues(xpu_codegen *cg) {
     return XPU_OK;
 }
 
-static int is_hard_swish(const xpu_graph *graph, xpu_node node) {
+/* A step of a chain of one operand: `op` of what the step before makes, and its number. 0: it is not. */
+static int take_step(const xpu_chain *chain, uint32_t *step, xpu_elementwise op, float *number) {
+    if (*step == chain->step_count || chain->steps[*step].op != op || chain->steps[*step].operands[0] != *step)
+        return 0;
+    if (number) *number = chain->steps[*step].immediates[0];
+    ++*step;
+    return 1;
+}
+
+/* A chain that is hard swish, perhaps times a factor, perhaps plus an addend. */
+static int is_hard_swish(const xpu_graph *graph, xpu_node node, float *factor, float *addend) {
+    uint32_t step = 0;
+    *factor = 1;
+    *addend = -0.0f;
     if (!xpu_node_is(graph, node, XPU_OP_CHAIN) || xpu_node_at(graph, node)->input_count != 1) return 0;
     const xpu_chain *chain = xpu_chain_of(graph, node);
-    return chain->step_count == 1 && chain->steps[0].op == XPU_EW_hard_swish;
+    if (!take_step(chain, &step, XPU_EW_hard_swish, NULL)) return 0;
+    take_step(chain, &step, XPU_EW_mul_scalar, factor);
+    take_step(chain, &step, XPU_EW_add_scalar, addend);
+    return step == chain->step_count;
+}
+
+/* Whether hard swish may become part of the node. */
+static int may_swish(xpu_codegen *cg, xpu_node node, int is_scaled) {
+    const xpu_graph *graph = cg->graph;
+    if (!node.id || !xpu_node_is(graph, node, XPU_OP_CONV) || xpu_on_host(cg, node) || xpu_is_foreign(cg, node))
+        return 0;
+    if (xpu_node_int(graph, node, XPU_ATTR_ACTIVATION) != XPU_ACTIVATION_NONE || !xpu_used_once(graph, node)) return 0;
+    if (xpu_node_int(graph, node, XPU_ATTR_PRECISION) == XPU_PRECISION_FP32) return !is_scaled && is_window(cg, node);
+    return !xpu_node_input(graph, node, XPU_IN_BRANCH).id;
 }
 
 xpu_status xpu_join_epilogues(xpu_codegen *cg) {
     xpu_graph *graph = cg->graph;
     XPU_FOR_ALL_NODES(graph, node) {
-        if (!is_hard_swish(graph, node)) continue;
+        float factor, addend;
+        if (!is_hard_swish(graph, node, &factor, &addend)) continue;
         const xpu_node window = xpu_maker(graph, node, 0);
-        if (!is_window(cg, window) || !xpu_used_once(graph, window)) continue;
+        if (!may_swish(cg, window, xpu_chain_of(graph, node)->step_count > 1)) continue;
         if (xpu_node_at(graph, window)->region != xpu_node_at(graph, node)->region) continue;
-        if (xpu_node_int(graph, window, XPU_ATTR_ACTIVATION) != XPU_ACTIVATION_NONE) continue;
         const char *reason = window.id < cg->reasons.count ? cg->reasons.items[window.id] : NULL;
         xpu_absorb(graph, node, window);
         xpu_node_set_attr(graph, node, &XPU_ATTR_INT_OF(ACTIVATION, XPU_ACTIVATION_HARD_SWISH));
+        xpu_node_set_attr(graph, node, &XPU_ATTR_FLOAT_OF(ALPHA, factor));
+        xpu_node_set_attr(graph, node, &XPU_ATTR_FLOAT_OF(LOW, addend));
         while (cg->reasons.count <= node.id) XPU_PUSH(cg->arena, &cg->reasons, NULL);
         cg->reasons.items[node.id] = reason;
         xpu_status status = xpu_op_infer(graph, node, cg->diags);

@@ -16,7 +16,7 @@ enum {
     MAX_EXTENT = 65535,   /* rows, pixels and channels of a tile */
     LINE_BYTES = 64,      /* that an engine moves in a cycle */
     SHORT_PASS = 3,       /* times what its weights take */
-    LISTED_OF_STEP = 4,   /* descriptors: two loads, one of the engine, a store */
+    LISTED_OF_STEP = 5,   /* descriptors: two loads, a product, its drain, a store */
     FEW_COLUMN_TILES = 2,
     MAX_CHUNKS = 32 /* sizes of a chunk: halves of what is below 2^31 */
 };

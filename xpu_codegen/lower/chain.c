@@ -192,6 +192,7 @@ static int64_t late_share(const xpu_codegen *cg, double vectors, const xpu_chain
 static void begin_early(xpu_codegen *cg, uint32_t layer, xpu_node node, struct xpu_chain_dense_call *call) {
     const xpu_value x = xpu_node_input(cg->graph, node, 0);
     const xpu_tiles *made = xpu_follows_tensor(cg, layer, node) ? cg->layers.items[layer - 1].tiles : NULL;
+    int has_rows = 0; /* before the product ends */
     call->late_share = xpu_arg_number(-1);
     call->row = call->rows = xpu_arg_number(0);
     if (!made || cg->chip.cores < 2 || xpu_value_at(cg->graph, x)->rank != 4) return;
@@ -202,10 +203,12 @@ static void begin_early(xpu_codegen *cg, uint32_t layer, xpu_node node, struct x
         int last = i + 1 == made->sizes.count;
         double out_h = last ? (double)xpu_dim_upper(cg, xpu_value_dim(cg, x, 2)) : size->out_h;
         double out_w = last ? (double)xpu_dim_upper(cg, width) : size->out_w;
-        double pixels = (double)xpu_dim_upper(cg, xpu_value_dim(cg, x, 0)) * out_h * out_w;
+        double images = (double)xpu_dim_upper(cg, xpu_value_dim(cg, x, 0)), pixels = images * out_h * out_w;
+        has_rows |= images > 1 || made->items[i].tile_h < out_h;
         share.values[i] = late_share(cg, pixels * (double)xpu_dim_upper(cg, channels) / 16,
                                      xpu_chain_of(cg->graph, node), &made->items[i], out_h);
     }
+    if (!has_rows) return;
     call->row = xpu_arg_dim(xpu_dim_mul(&cg->graph->dims, width, channels));
     call->rows = xpu_arg_dim(xpu_value_dim(cg, x, 2));
     cg->layers.items[layer].begins_early = 1;

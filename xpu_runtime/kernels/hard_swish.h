@@ -3,9 +3,6 @@
 
 #include "xpu_runtime/include/xpu_device.h"
 
-/* xpu_activation of core/ops/op.h: one that the tensor engine has not. */
-#define XPU_ACT_HARD_SWISH (XPU_ACT_LEAKY + 1)
-
 /* `count` pixels of n floats in LM, `pitch` apart, become their hard swish; what findmax collects in `lanes` includes
  * them. */
 void hard_swish_pixels(float *x, uint32_t n, uint32_t pitch, uint32_t count, uint32_t *lanes);

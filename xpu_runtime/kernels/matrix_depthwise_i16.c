@@ -320,8 +320,28 @@ static void sum_narrow(const struct depthwise *d, const struct line *l) {
     }
 }
 
+/* Scale, bias, hard swish and largest magnitude. */
+__attribute__((section(".text_apart"), noinline)) static void finish_swish(const struct depthwise *d, float *out,
+                                                                           uint32_t count) {
+    size_t vl = __riscv_vsetvl_e32m4(d->vector);
+    const vfloat32m4_t scale = __riscv_vle32_v_f32m4(d->scale, vl), bias = __riscv_vle32_v_f32m4(d->bias, vl),
+                       addend = __riscv_vfmv_v_f_f32m4(d->a.low, vl);
+    for (; count > 0; count -= (uint32_t)vl, out += vl) {
+        vl = __riscv_vsetvl_e32m4(min_u32(count, d->vector));
+        vfloat32m4_t a = __riscv_vfmul_vv_f32m4(__riscv_vle32_v_f32m4(out, vl), scale, vl);
+        a = xv_hard_swish(__riscv_vfadd_vv_f32m4(a, bias, vl), vl);
+        a = __riscv_vfmadd_vf_f32m4(a, d->a.alpha, addend, vl);
+        __riscv_vse32_v_f32m4(out, a, vl);
+        __riscv_vse32_v_u32m4(d->most, findmax_join(__riscv_vle32_v_u32m4(d->most, vl), a, vl), vl);
+    }
+}
+
 /* Scale, bias, activation and largest magnitude of `count` sums, a multiple of a block. */
 static void finish(const struct depthwise *d, float *out, uint32_t count) {
+    if (d->a.activation == (int32_t)XPU_ACT_HARD_SWISH) {
+        finish_swish(d, out, count);
+        return;
+    }
     const struct epilogue e = EPILOGUE_OF(&d->a);
     const int has_absmax = d->a.y_absmax != 0;
     size_t vl = __riscv_vsetvl_e32m4(d->vector);

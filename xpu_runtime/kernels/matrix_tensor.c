@@ -5,9 +5,10 @@
  * one after the other; the last one drains through the post-processor. A step is one chunk: its loads (DMA0), one
  * tensor descriptor, and behind a drain a store (DMA1). Input tiles, blocks of weights, branch and results have two
  * buffers each in SM, results three where there is room (the array begins with a tile when its buffer is free, not when
- * it drains), and input tiles, too, where few steps read one (its place is free when the last of these has drained);
- * accumulators change the bank with every drain. So the loads of coming steps run while a step is
- * computed, the one before it drains and an earlier result is stored.
+ * it drains, but in lists that are made before the start: there drains are descriptors of their own), and input tiles,
+ * too, where few steps read one (its place is free when the last of these has been computed); accumulators change the
+ * bank with every drain. So the loads of coming steps run while a step is computed, the one before it drains and an
+ * earlier result is stored.
  *
  * Core 0 only queues. Descriptors are made from templates, of which a step changes what is its own, and stand in rings
  * in LM. What has to wait for what stands in their waits: a buffer is loaded after the descriptor that read it last,
@@ -221,18 +222,29 @@ static uint32_t weights_of(struct work *k, const struct chunk *c) {
     return at;
 }
 
-static void queue_tensor(struct work *k, const struct tile *t, const struct chunk *c, uint32_t w) {
+/* Whether drains are descriptors of their own, behind the next product: its operands are free when it is computed, and
+ * the array waits for no place of a result. Core 0 makes one descriptor instead of two; products of bytes, which may be
+ * recorded with the windows behind them, have as many alone as together. */
+static int drains_apart(const struct work *k) {
+    const struct xpu_conv2d_i16_args *a = &k->args;
+    const int one_drain = a->batch == 1 && a->tile_h >= a->out_h && a->tile_w >= a->out_w && k->column_tiles == 1;
+    return XPU_RECORDED && k->format.post_mode == XPU_POST_FLOAT && a->banks > 1 && !one_drain;
+}
+
+static uint32_t *queue_tensor(struct work *k, const struct tile *t, const struct chunk *c, uint32_t w,
+                              xpu_ticket loaded) {
     const struct xpu_conv2d_i16_args *a = &k->args;
     const struct format *f = &k->format;
     int whole = a->whole & XPU_TILE_WHOLE_X;
     uint32_t bias = a->bias ? k->bias + 4 * (uint32_t)c->first_out : 0; /* the accumulators of bytes start from it */
+    const int drains = c->last && !drains_apart(k);
     uint32_t *words = ring_next(&rings[TENSOR], k->tensor, &k->computed);
     if (c->last) take_turn(&k->y);
-    set_waits(words, k->loaded, c->last ? results_free(k) : no_ticket);
+    set_waits(words, loaded, drains ? results_free(k) : no_ticket);
     uint32_t first_word = k->tensor[0];
     xpu_desc_tensor_set_bank(&first_word, k->bank);
     xpu_desc_tensor_set_accumulate(&first_word, !c->first);
-    xpu_desc_tensor_set_drain(&first_word, (uint32_t)c->last);
+    xpu_desc_tensor_set_drain(&first_word, (uint32_t)drains);
     words[0] = first_word;
     SET_ADDRESS(words, tensor, x, address_now(&k->x) + (whole ? f->sizes.operand * (uint32_t)c->c : 0));
     SET_ADDRESS(words, tensor, w, w);
@@ -251,26 +263,70 @@ static void queue_tensor(struct work *k, const struct tile *t, const struct chun
         xpu_desc_tensor_set_x_row_stride(words, pixel * t->in_columns);
     }
     if (c->last && ++k->bank >= (uint32_t)a->banks) k->bank = 0;
+    return words;
+}
+
+/* A drain that is queued behind the next product, and the store behind it. */
+struct drain {
+    int is_due;
+    uint32_t result, branch; /* buffers */
+    xpu_ticket loaded;       /* the branch */
+    uint32_t tensor[XPU_DESC_WORDS], store[XPU_DESC_WORDS];
+};
+static struct drain drain;
+
+static void set_store(const struct work *k, const struct chunk *c, uint32_t *words) {
+    SET_ADDRESS(words, copy, src, results_at(k));
+    words[WORD_copy_dst] += output_offset(k, c);
+    xpu_desc_copy_set_size3(words, (uint32_t)c->outs);
 }
 
 static void queue_store(struct work *k, const struct chunk *c) {
     uint32_t *words = ring_next(&rings[STORE], k->store, &k->stored);
     xpu_desc_copy_set_wait0_value(words, k->computed.value);
-    SET_ADDRESS(words, copy, src, results_at(k));
-    words[WORD_copy_dst] += output_offset(k, c);
-    xpu_desc_copy_set_size3(words, (uint32_t)c->outs);
+    set_store(k, c, words);
     k->y.free[k->y.now] = k->stored;
+}
+
+/* Of the product `words`, whose branch comes with `loaded`. */
+static void put_drain_off(struct work *k, const struct chunk *c, const uint32_t *words, xpu_ticket loaded) {
+    struct drain *d = &drain;
+    *d = (struct drain){.is_due = 1, .result = k->y.now, .branch = k->branch.now, .loaded = loaded};
+    for (uint32_t i = 0; i < XPU_DESC_WORDS; i++) d->tensor[i] = words[i], d->store[i] = k->store[i];
+    xpu_desc_tensor_set_channels(d->tensor, 0);
+    xpu_desc_tensor_set_accumulate(d->tensor, 1);
+    xpu_desc_tensor_set_drain(d->tensor, 1);
+    set_store(k, c, d->store);
+}
+
+static void queue_drain(struct work *k) {
+    struct drain *d = &drain;
+    if (!d->is_due) return;
+    d->is_due = 0;
+    set_waits(ring_next(&rings[TENSOR], d->tensor, &k->computed), d->loaded, k->y.free[d->result]);
+    k->branch.free[d->branch] = k->computed;
+    xpu_desc_copy_set_wait0_value(ring_next(&rings[STORE], d->store, &k->stored), k->computed.value);
+    k->y.free[d->result] = k->stored;
 }
 
 static void run_step(struct work *k, const struct tile *t, const struct chunk *c) {
     uint32_t w = weights_of(k, c);
     if (c->column_tile == 0 && c->first) begin_tile(k, t);
     if (!(k->args.whole & XPU_TILE_WHOLE_X)) load_input(k, t, c->c, c->channels);
+    const xpu_ticket operands = k->loaded;
     if (c->last && k->args.branch) load_branch(k, t, c);
+    const int apart = drains_apart(k);
     ring_the_bell(&rings[LOAD]);
-    queue_tensor(k, t, c, w);
+    const uint32_t *words = queue_tensor(k, t, c, w, apart ? operands : k->loaded);
     ring_the_bell(&rings[TENSOR]);
-    k->x.free[k->x.now] = k->w.free[k->w.now] = k->branch.free[k->branch.now] = k->computed;
+    k->x.free[k->x.now] = k->w.free[k->w.now] = k->computed;
+    if (apart) {
+        queue_drain(k);
+        if (c->last) put_drain_off(k, c, words, k->args.branch ? k->loaded : no_ticket);
+        if (k->y.count == 3) queue_drain(k); /* its place is free before */
+        return;
+    }
+    k->branch.free[k->branch.now] = k->computed;
     if (!c->last || xpu_recorded_ring()) return;
     queue_store(k, c);
     ring_the_bell(&rings[STORE]);
@@ -341,7 +397,10 @@ static int queue_step(void) {
     int32_t next_tile = at->column_tile + 1;
     if (next_tile == k->column_tiles) {
         next_tile = 0;
-        if (!advance_tile(k)) return 0;
+        if (!advance_tile(k)) {
+            if (drains_apart(k)) queue_drain(k);
+            return 0;
+        }
     }
     enter_column_tile(k, next_tile);
     return 1;
@@ -495,7 +554,7 @@ xpu_ticket xpu_conv2d_i16(const struct xpu_conv2d_i16_args *args, uint32_t layer
                              .branch_type = XPU_TYPE_F32,
                              .mode = a.w_int8 ? XPU_OPERANDS_16X8 : XPU_OPERANDS_16X16,
                              .post_mode = XPU_POST_FLOAT};
-    xpu_post_params params = {.slope = a.alpha, .out_scale = 1.0f, .branch_scale = 1.0f};
+    xpu_post_params params = {.slope = a.alpha, .ra = a.alpha, .f = a.low, .out_scale = 1.0f, .branch_scale = 1.0f};
     params.lo.f = a.low;
     params.hi.f = a.high;
     return run(&a, &f, &params, layer, after);

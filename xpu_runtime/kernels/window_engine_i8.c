@@ -487,7 +487,7 @@ xpu_ticket xpu_window_i16(const struct xpu_window_i16_args *args, uint32_t layer
 #undef ADDRESS
 #undef INT
     const struct wide wide = {q.x_absmax, q.y_absmax, (uint32_t)q.activation, q.w_int8};
-    xpu_post_params params = {.slope = q.alpha, .out_scale = 1.0f, .branch_scale = 1.0f};
+    xpu_post_params params = {.slope = q.alpha, .ra = q.alpha, .f = q.low, .out_scale = 1.0f, .branch_scale = 1.0f};
     params.lo.f = q.low;
     params.hi.f = q.high;
     return run(&a, &wide, &params, layer, after);

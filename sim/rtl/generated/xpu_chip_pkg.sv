@@ -17,7 +17,7 @@ package xpu_chip_pkg;
   localparam int unsigned WINDOW_TAPS = 9;  // taps of one output that the window engine multiplies in a cycle, of all its channels
   localparam int unsigned WINDOW_KERNEL = 7;  // rows and columns, at most, of the window engine's kernels
   localparam int unsigned POST_WORDS = 16;  // words of a post-processor parameter block
-  localparam int unsigned ABI_VERSION = 4;  // version of everything that this file fixes; part of the ABI hash
+  localparam int unsigned ABI_VERSION = 5;  // version of everything that this file fixes; part of the ABI hash
   localparam logic [31:0] REGS_BASE = 32'h02000000;  // registers; 32-bit accesses only, by cores only
   localparam logic [31:0] LM_BASE = 32'h10000000;  // local memory of the core that addresses it; not seen by engines
   localparam logic [31:0] LM_ALL_BASE = 32'h11000000;  // local memory of core i at + 0x100000 * i, as engines and other cores see it
@@ -92,6 +92,7 @@ package xpu_chip_pkg;
   localparam logic [1:0] ACT_NONE = 2'd0;  // activation: none (in quantised mode the clamp to lo, hi is always done)
   localparam logic [1:0] ACT_CLIP = 2'd1;  // activation: clip to lo, hi
   localparam logic [1:0] ACT_LEAKY = 2'd2;  // activation: x < 0 gives fl(x * slope)
+  localparam logic [1:0] ACT_HARD_SWISH = 2'd3;  // activation: fma(hard_swish(x), ra, f); float mode, float32 out, no branch
   localparam logic [1:0] POST_SCALE = 2'd0;  // op: x - za goes through the post-processor like an accumulator
   localparam logic [1:0] POST_ADD = 2'd1;  // op, quantised mode: clamp(rne(fma(x, ra, fma(branch, rb, f))), lo2, hi2), or in the other order
   localparam logic [1:0] POST_MUL = 2'd2;  // op: quantised clamp(rne(fl(fl((x-za)*(branch-zb))*ra)+zero)), lo2, hi2); float act(fl(v*b))
@@ -108,9 +109,9 @@ package xpu_chip_pkg;
   localparam int unsigned POST_PARAM_LO = 0;  // lower clip; int32 in quantised mode, float32 in float mode
   localparam int unsigned POST_PARAM_HI = 1;  // upper clip, as lo
   localparam int unsigned POST_PARAM_SLOPE = 2;  // float mode: factor of a leaky activation
-  localparam int unsigned POST_PARAM_RA = 3;  // quantised mode: factor of what the branch is added to; factor of a multiply
+  localparam int unsigned POST_PARAM_RA = 3;  // quantised mode: factor of what the branch is added to; factor of a multiply; float mode: of hard swish
   localparam int unsigned POST_PARAM_RB = 4;  // quantised mode: factor of the branch
-  localparam int unsigned POST_PARAM_F = 5;  // quantised mode: addend of a residual add
+  localparam int unsigned POST_PARAM_F = 5;  // quantised mode: addend of a residual add; float mode: of hard swish
   localparam int unsigned POST_PARAM_ZERO = 6;  // quantised mode: zero point of stage 1 and of a multiply
   localparam int unsigned POST_PARAM_LO2 = 7;  // quantised mode: lower clamp after add and multiply
   localparam int unsigned POST_PARAM_HI2 = 8;  // quantised mode: upper clamp after add and multiply

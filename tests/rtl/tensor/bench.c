@@ -88,6 +88,10 @@ void draw_post(bench *b, xpu_desc_post *d, unsigned index) {
     d->bias = !quantised && draw(b, 2) ? small + BIAS : 0;
     d->findmax = !quantised && draw(b, 2) ? small + FINDMAX : 0;
     d->lookup = quantised && draw(b, 3) == 0 ? small + TABLE + draw(b, 4) : 0;
+    if (!quantised && draw(b, 4) == 0 && d->op == XPU_POST_SCALE) {
+        d->activation = XPU_ACT_HARD_SWISH;
+        d->y_type = XPU_TYPE_F32, d->branch = 0;
+    }
     unsigned yb = type_size[d->y_type], bb = type_size[d->branch_type];
     if (yb == 1) d->y += draw(b, 4);
     if (d->branch && bb == 1) d->branch += draw(b, 4);

@@ -80,7 +80,18 @@ static void pack_tensor(uint32_t *words, const xpu_desc_tensor *d, const xpu_des
     xpu_desc_tensor_set_signal(words, XPU_NO_COUNTER);
 }
 
-/* One to three descriptors that add up in one bank; returns how many. */
+static void draw_drain(bench *b, const xpu_desc_tensor *d, xpu_desc_post *post, unsigned index) {
+    const uint32_t small = SMALL_AT + SMALL_BYTES * index;
+    draw_post(b, post, index);
+    post->absmax = draw(b, 2) ? small + ABSMAX : 0;
+    draw_small(b, small, d->post_mode == XPU_POST_QUANTISED,
+               d->mode == XPU_OPERANDS_16X16 ? 1e-9f
+               : d->mode                     ? 1e-7f
+                                             : 1e-4f);
+}
+
+/* One to three descriptors that add up in one bank, the last of which may be a drain without a product; returns how
+ * many. */
 static unsigned one_tensor(bench *b, uint32_t *words, unsigned index, unsigned room) {
     unsigned parts = 1 + draw(b, 3);
     uint32_t bank = draw(b, CHIP_BANKS), small = SMALL_AT + SMALL_BYTES * index;
@@ -93,18 +104,34 @@ static unsigned one_tensor(bench *b, uint32_t *words, unsigned index, unsigned r
         d.accumulate = part > 0, d.drain = part + 1 == parts;
         d.start = part == 0 && draw(b, 2) ? small + START : 0;
         if (d.drain) {
-            draw_post(b, &post, index);
-            post.absmax = draw(b, 2) ? small + ABSMAX : 0;
-            draw_small(b, small, d.post_mode == XPU_POST_QUANTISED,
-                       d.mode == XPU_OPERANDS_16X16 ? 1e-9f
-                       : d.mode                     ? 1e-7f
-                                                    : 1e-4f);
+            draw_drain(b, &d, &post, index);
+            if (part > 0 && draw(b, 2)) d.channels = 0;
             if (draw(b, 2) && d.mode == 0) d.start = 0; /* also an accumulate from 0 */
         }
         pack_tensor(words + (size_t)part * XPU_DESC_WORDS, &d, &post);
         if (draw(b, 2)) d.kh = 1 + draw(b, 2), d.channels = 1 + draw(b, d.channels);
     }
     return parts;
+}
+
+/* Products in two banks, and then their drains: the second product begins before the first one drains, and a third one
+ * uses the bank of the first. */
+enum { CROSSED = 5 };
+static void crossed_tensors(bench *b, uint32_t *words, unsigned index) {
+    const uint32_t bank = draw(b, CHIP_BANKS), other = (bank + 1) % CHIP_BANKS;
+    xpu_desc_tensor first, second;
+    draw_tensor(b, &first), draw_tensor(b, &second);
+    first.bank = bank, second.bank = other;
+    second.drain = draw(b, 3) == 0;
+    const xpu_desc_tensor *order[CROSSED] = {&first, &second, &first, &first, &second};
+    for (unsigned i = 0; i < CROSSED; i++) {
+        xpu_desc_tensor d = *order[i];
+        if (i == 2 || i == 4) d.channels = 0, d.accumulate = d.drain = 1;
+        if (i == 3) d.drain = 1, d.accumulate = draw(b, 2);
+        xpu_desc_post post = {.post_mode = d.post_mode, .columns = d.columns, .oh = d.oh, .ow = d.ow};
+        if (d.drain) draw_drain(b, &d, &post, index + i);
+        pack_tensor(words + (size_t)i * XPU_DESC_WORDS, &d, &post);
+    }
 }
 
 static void one_post(bench *b, uint32_t *words, unsigned index) {
@@ -155,7 +182,9 @@ static unsigned draw_list(bench *b, uint32_t *words) {
     scribble(b, W_AT, W_BYTES);
     scribble(b, BRANCH_AT, BRANCH_BYTES);
     while (count < wanted)
-        if (draw(b, 3))
+        if (wanted - count >= CROSSED && draw(b, 4) == 0)
+            crossed_tensors(b, words + (size_t)count * XPU_DESC_WORDS, count), count += CROSSED;
+        else if (draw(b, 3))
             count += one_tensor(b, words + (size_t)count * XPU_DESC_WORDS, count, wanted - count);
         else
             one_post(b, words + (size_t)count * XPU_DESC_WORDS, count), count++;

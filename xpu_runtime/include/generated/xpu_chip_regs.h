@@ -22,7 +22,7 @@
 #define XPU_WINDOW_TAPS 9u /* taps of one output that the window engine multiplies in a cycle, of all its channels */
 #define XPU_WINDOW_KERNEL 7u /* rows and columns, at most, of the window engine's kernels */
 #define XPU_POST_WORDS 16u /* words of a post-processor parameter block */
-#define XPU_ABI_VERSION 4u /* version of everything that this file fixes; part of the ABI hash */
+#define XPU_ABI_VERSION 5u /* version of everything that this file fixes; part of the ABI hash */
 
 /* memory map: XPU_NAME_BASE */
 #define XPU_REGS_BASE 0x02000000u /* registers; 32-bit accesses only, by cores only */
@@ -116,6 +116,7 @@
 #define XPU_ACT_NONE 0u /* activation: none (in quantised mode the clamp to lo, hi is always done) */
 #define XPU_ACT_CLIP 1u /* activation: clip to lo, hi */
 #define XPU_ACT_LEAKY 2u /* activation: x < 0 gives fl(x * slope) */
+#define XPU_ACT_HARD_SWISH 3u /* activation: fma(hard_swish(x), ra, f); float mode, float32 out, no branch */
 #define XPU_POST_SCALE 0u /* op: x - za goes through the post-processor like an accumulator */
 #define XPU_POST_ADD 1u /* op, quantised mode: clamp(rne(fma(x, ra, fma(branch, rb, f))), lo2, hi2), or in the other order */
 #define XPU_POST_MUL 2u /* op: quantised clamp(rne(fl(fl((x-za)*(branch-zb))*ra)+zero)), lo2, hi2); float act(fl(v*b)) */
@@ -144,9 +145,9 @@ typedef struct {
     xpu_word lo; /* lower clip; int32 in quantised mode, float32 in float mode */
     xpu_word hi; /* upper clip, as lo */
     float slope; /* float mode: factor of a leaky activation */
-    float ra; /* quantised mode: factor of what the branch is added to; factor of a multiply */
+    float ra; /* quantised mode: factor of what the branch is added to; factor of a multiply; float mode: of hard swish */
     float rb; /* quantised mode: factor of the branch */
-    float f; /* quantised mode: addend of a residual add */
+    float f; /* quantised mode: addend of a residual add; float mode: of hard swish */
     int32_t zero; /* quantised mode: zero point of stage 1 and of a multiply */
     int32_t lo2; /* quantised mode: lower clamp after add and multiply */
     int32_t hi2; /* quantised mode: upper clamp after add and multiply */
@@ -1037,7 +1038,7 @@ typedef struct {
     uint32_t w_unsigned; /* 8x8: w is uint8, else int8 */
     uint32_t tile_rows; /* rows of the input tile in SM, may be 0; taps outside count as the zero point */
     uint32_t tile_cols; /* pixels per row of the input tile */
-    uint32_t channels; /* channels of a pixel that take part */
+    uint32_t channels; /* channels of a pixel that take part; 0: the bank drains, without a product */
     uint32_t kh; /* kernel rows */
     uint32_t kw; /* kernel columns */
     uint32_t stride_h; /* input rows per output row */
