@@ -23,7 +23,7 @@ ROWS = ("scripts/models.rows", "scripts/bench-func.rows", "scripts/vision.rows")
 ON_RTL = ("mnist-8", "silero", "stories260K_step", "stories260K_logits, 12", "ch_ppocr_mobile_v2.0_cls")
 LIMIT = {"auto": 1e-2, "int16x8": 1e-1}  # by precision, of the largest element of an output
 # Depthwise layers are integers with one scale for all channels (docs/decisions/0059-depthwise-in-int16.md)
-LIMIT.update({"ch_PP-OCRv4_det, 640 x 640": 3e-2, "ch_PP-OCRv4_det as a program of PaddlePaddle, 96 x 160": 2e-2,
+LIMIT.update({"ch_PP-OCRv4_det, 640 x 640": 4e-2, "ch_PP-OCRv4_det as a program of PaddlePaddle, 96 x 160": 2e-2,
               "mobilenet_v2_fp32 in int16x8": 2.5e-1})
 # onnxruntime 1.23 computes these otherwise than 1.27 and 1.31, whose bits are the chip's: the first in float32 for all its
 # optimiser, the second (seen on a processor with AMX) with other sums of bytes
