@@ -1008,7 +1008,7 @@ typedef struct {
     uint32_t drain; /* 1: the bank leaves through the post-processor; 0: it is kept */
     uint32_t bank; /* accumulator bank */
     uint32_t post_mode; /* 0 quantised, 1 float */
-    uint32_t activation; /* 0 none, 1 clip, 2 leaky (float mode) */
+    uint32_t activation; /* 0 none, 1 clip, 2 leaky, 3 hard swish (float mode) */
     uint32_t act_after; /* float mode: the activation comes after the branch is added, else before */
     uint64_t x; /* input in SM: element (0, 0, 0) of the tile */
     uint64_t y; /* output in SM: element (0, 0, 0) */
@@ -1512,7 +1512,7 @@ typedef struct {
     uint32_t wait0_value; /* starts when (int32)(counter wait0 - this) >= 0 */
     uint32_t wait1_value; /* starts when (int32)(counter wait1 - this) >= 0 */
     uint32_t post_mode; /* 0 quantised, 1 float */
-    uint32_t activation; /* 0 none, 1 clip, 2 leaky (float mode) */
+    uint32_t activation; /* 0 none, 1 clip, 2 leaky, 3 hard swish (float mode) */
     uint32_t act_after; /* float mode: the activation comes after the branch is added, else before */
     uint64_t x; /* input in SM: element (0, 0, 0) of the tile */
     uint64_t y; /* output in SM: element (0, 0, 0) */
@@ -1840,7 +1840,7 @@ typedef struct {
     uint32_t drain; /* 1: through the post-processor; 0: the int32 accumulators go to y */
     uint32_t op; /* 0 depthwise convolution, 1 maximum, 2 sum */
     uint32_t post_mode; /* 0 quantised, 1 float */
-    uint32_t activation; /* 0 none, 1 clip, 2 leaky (float mode) */
+    uint32_t activation; /* 0 none, 1 clip, 2 leaky, 3 hard swish (float mode) */
     uint32_t act_after; /* float mode: the activation comes after the branch is added, else before */
     uint64_t x; /* input in SM: element (0, 0, 0) of the tile */
     uint64_t y; /* output in SM: element (0, 0, 0) */
