@@ -306,6 +306,98 @@ static void ahead(void) {
     bench_close(&b);
 }
 
+/* A product in int16 of 8 x 8 pixels of 64 channels in chunks of tile_c, in tiles of two rows. */
+static struct xpu_conv2d_i16_args float_product(int32_t whole, int32_t tile_c) {
+    const struct xpu_conv2d_i8_args bytes = product();
+    struct xpu_conv2d_i16_args a = {.x = bytes.x, .w = bytes.w, .y = bytes.y, .x_absmax = 0x80500000};
+    a.w_scale = a.x_absmax + 64;
+    a.batch = a.kernel_h = a.kernel_w = a.stride_h = a.stride_w = a.dilation_h = a.dilation_w = a.groups = 1;
+    a.in_h = a.in_w = a.out_h = a.out_w = a.tile_w = 8;
+    a.in_c = 64;
+    a.out_c = a.y_pixel = 32;
+    a.tile_c = tile_c;
+    a.tile_h = a.banks = 2;
+    a.whole = whole;
+    a.sm = bytes.sm;
+    a.sm_bytes = bytes.sm_bytes;
+    a.x_pixel = 4 * a.in_c;
+    a.x_row = 8 * a.x_pixel;
+    a.x_image = 8 * a.x_row;
+    return a;
+}
+
+static const char *record_float(bench *b, const struct xpu_conv2d_i16_args *args, uint32_t most, xpu_recorded *r) {
+    xpu_recording recording = {.after = 0};
+    const xpu_recorded_call call = {"conv2d_i16", (const uint32_t *)args, 4};
+    return xpu_record_layers(&call, 1, LISTS, 32, most, b->arena, &recording, r);
+}
+
+enum { TILES = 4, MOST_PRODUCTS = 2 * TILES };
+
+/* Of four tiles with so many products each, whose results have `places` places. */
+static void check_drains(const xpu_recorded *r, uint32_t chunks, uint32_t places) {
+    uint32_t products = 0, drained = 0, signals[TILES], of[MOST_PRODUCTS];
+    const uint32_t all = TILES * chunks;
+    CU_ASSERT_FATAL(r->args.work == (int32_t)(all + TILES) && r->args.stores == TILES);
+    for (int32_t i = 0; i < r->args.work; i++) {
+        const uint32_t *words = place(r, 1 + r->args.loads + i), bank = xpu_desc_tensor_get_bank(words);
+        if (xpu_desc_tensor_get_channels(words)) {
+            CU_ASSERT_FATAL(products < all);
+            CU_ASSERT(!xpu_desc_tensor_get_drain(words) && bank == products / chunks % 2);
+            CU_ASSERT(xpu_desc_nop_get_wait0(words) == LOAD && xpu_desc_nop_get_wait1(words) == XPU_NO_COUNTER);
+            CU_ASSERT_EQUAL(xpu_desc_tensor_get_accumulate(words), products % chunks != 0);
+            of[products++] = (uint32_t)i + 1;
+            continue;
+        }
+        CU_ASSERT_FATAL(drained < TILES);
+        const uint32_t wanted = (drained + 1) * chunks + (places == 2);
+        CU_ASSERT_EQUAL(products, wanted < all ? wanted : all);
+        CU_ASSERT(xpu_desc_tensor_get_drain(words) && xpu_desc_tensor_get_accumulate(words) && bank == drained % 2);
+        CU_ASSERT(xpu_desc_nop_get_wait0(words) == XPU_NO_COUNTER && xpu_desc_nop_get_wait1(words) == STORE);
+        CU_ASSERT_EQUAL(xpu_desc_nop_get_wait1_value(words), drained < places ? 0 : drained - places + 1);
+        signals[drained++] = (uint32_t)i + 1;
+    }
+    CU_ASSERT_FATAL(drained == TILES && products == all);
+    for (uint32_t i = 0; i < TILES; i++) {
+        const uint32_t *words = place(r, 1 + r->args.loads + r->args.work + (int32_t)i);
+        CU_ASSERT(xpu_desc_nop_get_wait0(words) == TENSOR && xpu_desc_nop_get_wait0_value(words) == signals[i]);
+    }
+    const uint32_t *last_x = place(r, r->args.loads); /* has two places */
+    CU_ASSERT(xpu_desc_nop_get_wait0(last_x) == TENSOR && xpu_desc_nop_get_wait0_value(last_x) == of[all - 3]);
+}
+
+/* Products of a tile have a bank, which drains behind the first product of the next tile where results have two places,
+ * else at once. A drain waits for the store that was in its place, a store for its drain, and operands for the last
+ * product that reads what is in their place, not for a drain behind it. */
+static void drains(void) {
+    BENCH_OPEN(b);
+    for (uint32_t chunks = 1; chunks <= 2; chunks++) {
+        for (int32_t whole = 0; whole <= XPU_TILE_THREE_Y; whole += XPU_TILE_THREE_Y) {
+            const struct xpu_conv2d_i16_args args = float_product(whole, 64 / (int32_t)chunks);
+            xpu_recorded r;
+            CU_ASSERT_PTR_NULL_FATAL(record_float(&b, &args, 100, &r));
+            check_drains(&r, chunks, whole ? 3 : 2);
+        }
+    }
+    bench_close(&b);
+}
+
+/* However far a layer comes for which there is no room, the next one's lists have nothing of it. */
+static void refused_within(void) {
+    BENCH_OPEN(b);
+    const struct xpu_conv2d_i16_args args = float_product(0, 32);
+    xpu_recorded first, r;
+    CU_ASSERT_PTR_NULL_FATAL(record_float(&b, &args, 100, &first));
+    for (uint32_t most = 1; most + 1 < first.places; most++) {
+        CU_ASSERT_PTR_NOT_NULL(record_float(&b, &args, most, &r));
+        CU_ASSERT_PTR_NULL_FATAL(record_float(&b, &args, 100, &r));
+        CU_ASSERT_EQUAL_FATAL(r.places, first.places);
+        CU_ASSERT_EQUAL(memcmp(r.words, first.words, (size_t)r.places * XPU_DESC_WORDS * sizeof(uint32_t)), 0);
+    }
+    bench_close(&b);
+}
+
 XPU_TEST_MAIN("lists of descriptors", {"ahead", ahead}, {"together", together}, {"in a ring", in_a_ring},
               {"bad rings", bad_rings}, {"scratch apart", scratch_apart}, {"lists", lists},
-              {"layers before", layers_before}, {"refused", refused})
+              {"layers before", layers_before}, {"refused", refused}, {"drains", drains},
+              {"refused within", refused_within})

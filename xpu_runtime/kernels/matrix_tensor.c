@@ -515,6 +515,7 @@ static xpu_ticket run(const struct xpu_conv2d_i16_args *a, const struct format *
                       uint32_t layer, xpu_ticket after) {
     struct work *k = &work;
     xpu_finish_queueing();
+    if (XPU_RECORDED) drain.is_due = 0; /* of a layer that was given up */
     *k = (struct work){.args = *a, .format = *f, .layer = layer, .after = after, .first_tile = 1};
     k->columns = (int32_t)xpu_reg_load(XPU_REG_ARRAY_COLUMNS);
     k->column_tiles = xpu_tiling_column_tiles(a->out_c, k->columns);
