@@ -37,8 +37,13 @@ static void multiply(const float *w, int outputs, int inputs, const double *in, 
     }
 }
 
-static double hard_swish(double v) {
-    return v * fmin(fmax(v / 6 + 0.5, 0), 1);
+/* Hard swish behind a convolution in int16 is the engine's, so there the activation is a hard sigmoid. */
+static const char *operator_of(middle form) {
+    return form == ACTIVATION ? "HardSigmoid" : "HardSwish";
+}
+
+static double activated(middle form, double v) {
+    return form == ACTIVATION ? fmin(fmax(v / 5 + 0.5, 0), 1) : v * fmin(fmax(v / 6 + 0.5, 0), 1);
 }
 
 static void filter(void) {
@@ -55,8 +60,8 @@ static void filter(void) {
     }
 }
 
-static void activate(double *v) {
-    for (int i = 0; i < MID * PIXELS; i++) v[i] = hard_swish(v[i]);
+static void activate(middle form, double *v) {
+    for (int i = 0; i < MID * PIXELS; i++) v[i] = activated(form, v[i]);
 }
 
 static void compute(middle form) {
@@ -66,9 +71,9 @@ static void compute(middle form) {
     fill(narrow, OUT * MID, 7, 0.3f);
     for (int i = 0; i < IN * PIXELS; i++) filtered[i] = x[i];
     multiply(wide, MID, IN, filtered, mid);
-    if (form != WINDOW_ACTIVATION) activate(mid);
+    if (form != WINDOW_ACTIVATION) activate(form, mid);
     if (form != ACTIVATION) filter();
-    if (form == WINDOW_ACTIVATION) activate(filtered);
+    if (form == WINDOW_ACTIVATION) activate(form, filtered);
     multiply(narrow, OUT, MID, form == ACTIVATION ? mid : filtered, expected);
 }
 
@@ -90,7 +95,7 @@ static const char *write_model(middle form, xpu_arena *arena, xpu_diags *diags) 
     xpu_onnx_initializer(&b, "narrow_w", &(xpu_tensor){XPU_F32, 4, {OUT, MID, 1, 1}, narrow}, 0);
     add_conv(&b, "wide", "x", "wide_w", 0, 1);
     if (form == WINDOW_ACTIVATION) add_conv(&b, "window", "wide", "window_w", 1, MID);
-    xpu_onnx_node(&b, "HardSwish", "swish", "swish",
+    xpu_onnx_node(&b, operator_of(form), "swish", "swish",
                   (const char *const[]){form == WINDOW_ACTIVATION ? "window" : "wide", NULL});
     if (form == ACTIVATION_WINDOW) add_conv(&b, "window", "swish", "window_w", 1, MID);
     add_conv(&b, "y", form == ACTIVATION_WINDOW ? "window" : "swish", "narrow_w", 0, 1);

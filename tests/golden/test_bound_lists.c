@@ -77,7 +77,7 @@ static void both_kinds(void) {
                  large = compile_and_count(model, any, LARGE);
     printf("instructions a descriptor: %.1f of one shape, %.1f bound, %.1f without lists\n", fixed, bound, large);
     CU_ASSERT(fixed > 0 && large > 0);
-    CU_ASSERT(bound < 1.5 * fixed);
+    CU_ASSERT(bound < fixed + 7); /* a few more for each, whatever the others take */
     CU_ASSERT(large > 2 * bound);
     bench_close(&b);
 }
