@@ -11,7 +11,7 @@
 #include "xpu_runtime/program/file.h"
 #include "xpuc/include/xpuc.h"
 
-enum { CUTS = 12, SEEDS = 14 + CUTS, MAX_TENSORS = 16, MAX_ELEMENTS = 200000, MAX_INSTRUCTIONS = 400000 };
+enum { CUTS = 12, SEEDS = 15 + CUTS, MAX_TENSORS = 16, MAX_ELEMENTS = 200000, MAX_INSTRUCTIONS = 400000 };
 static hostile_file seeds[SEEDS];
 
 /* `is_free`: batch, height and width are symbols, with ranges beyond the chip's memory. */
@@ -96,6 +96,7 @@ static void load_programs(void) {
     hostile_compile(&seeds[11], "tests/sweep/Pad-11-float16.onnx", "nano", "fp32", NULL); /* an attribute is a text */
     hostile_compile(&seeds[12], "tests/networks/8.onnx", "nano", "auto", NULL);           /* norms, attention */
     hostile_compile(&seeds[13], "tests/networks/33.onnx", "nano", "auto", NULL);          /* products that merged */
+    hostile_compile(&seeds[14], "tests/models/mnist-8.onnx", "tests/chip/slow-gm.json", "auto", NULL); /* transfers */
     for (uint32_t i = 0; i < CUTS; i++) compile_cut(&seeds[SEEDS - CUTS + i], i);
 }
 

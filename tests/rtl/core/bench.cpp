@@ -71,6 +71,7 @@ class Bench {
     uint64_t line_taken_ = 0;
     uint64_t cycles_ = 0;
     bool outer_read_ = false;
+    bool outer_waits_ = false; // a request stands at the port of the LM
     uint32_t outer_line_ = 0;
     uint8_t outer_[BENCH_LM_BYTES]; // what the outer port has written
 };
@@ -167,7 +168,7 @@ void Bench::fetch() {
 
 // How many cycles the next edge stands for: nothing happens before the next answer.
 uint32_t Bench::step() const {
-    if (!options_.skip || !core_->quiet || core_->start) return 1;
+    if (!options_.skip || !core_->quiet || core_->start || outer_waits_) return 1;
     uint64_t next = UINT64_MAX;
     if (core_->bus_valid && !bus_.chosen) return 1;
     if (core_->fetch_valid && !line_waits_) return 1;
@@ -192,17 +193,20 @@ void Bench::outer_traffic() {
         result_.equal = 0;
         outer_read_ = false;
     }
-    core_->lmx_valid = 0;
-    if (!seed_ || chance(4) || core_->cycles_per_edge != 1) return;
-    uint32_t line = BENCH_LM_SHARED + chance((BENCH_LM_BYTES - BENCH_LM_SHARED) / 64) * 64;
-    core_->lmx_valid = 1;
-    core_->lmx_address = line;
-    core_->lmx_write = chance(2) == 0;
-    core_->lmx_mask = static_cast<uint64_t>(bench_random(&outer_seed_)) << 32 | bench_random(&outer_seed_);
-    if (chance(3) == 0) core_->lmx_mask = ~0ull;
-    for (unsigned i = 0; i < 16; i++) core_->lmx_wdata[i] = bench_random(&outer_seed_);
+    if (!outer_waits_) {
+        core_->lmx_valid = 0;
+        if (!seed_ || chance(4) || core_->cycles_per_edge != 1) return;
+        core_->lmx_valid = 1;
+        core_->lmx_address = BENCH_LM_SHARED + chance((BENCH_LM_BYTES - BENCH_LM_SHARED) / 64) * 64;
+        core_->lmx_write = chance(2) == 0;
+        core_->lmx_mask = static_cast<uint64_t>(bench_random(&outer_seed_)) << 32 | bench_random(&outer_seed_);
+        if (chance(3) == 0) core_->lmx_mask = ~0ull;
+        for (unsigned i = 0; i < 16; i++) core_->lmx_wdata[i] = bench_random(&outer_seed_);
+    }
     core_->eval();
-    if (!core_->lmx_ready) return;
+    outer_waits_ = !core_->lmx_ready;
+    if (outer_waits_) return;
+    const uint32_t line = core_->lmx_address;
     outer_read_ = !core_->lmx_write;
     outer_line_ = line;
     auto *from = reinterpret_cast<const uint8_t *>(&core_->lmx_wdata[0]);
@@ -302,6 +306,7 @@ bench_result Bench::run(uint32_t entry, const bench_options &options) {
     core_->cycles_per_edge = 1;
     core_->entry = entry;
     core_->bus_ready = core_->bus_done = core_->fetch_ready = core_->fetch_done = core_->lmx_valid = 0;
+    outer_waits_ = false;
     core_->rst = 1;
     edge();
     edge();
