@@ -33,9 +33,10 @@ struct task {
 
 /* ---- tasks ---- */
 
-static uint32_t floats_of(struct maxima *s) {
-    s->row_floats = ((s->pixels - 1) * (uint32_t)s->a->stride_w + (uint32_t)s->a->kernel_w) * s->block;
-    return (uint32_t)(s->slots + 1) * s->row_floats + 2 * s->pixels * s->block;
+static uint64_t floats_of(struct maxima *s) {
+    const uint64_t row = (uint64_t)((s->pixels - 1) * (uint32_t)s->a->stride_w + (uint32_t)s->a->kernel_w) * s->block;
+    s->row_floats = (uint32_t)row;
+    return (uint32_t)(s->slots + 1) * row + 2 * s->pixels * s->block;
 }
 
 /* As many channels as fit with so many pixels that few columns are read twice; 0: LM has no room. */
