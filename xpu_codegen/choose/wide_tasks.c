@@ -109,8 +109,9 @@ const char *xpu_why_not_wide_depthwise(xpu_codegen *cg, const xpu_conv_shape *sh
         if (shape->stride[axis] > MOST_STEP || shape->dilation[axis] > MOST_STEP)
             return "its stride or dilation is larger than a descriptor's fields";
     }
-    const int is_long = upper.in_h > MOST_EXTENT || upper.in_w > MOST_EXTENT;
-    const uint64_t room = LEAST_LM - XPU_LM_RESERVED - (is_long ? XPU_LM_WINDOW : 0);
+    if (upper.in_h > MOST_EXTENT || upper.in_w > MOST_EXTENT)
+        return "images that may have more than 65535 rows or columns run on the cores";
+    const uint64_t room = LEAST_LM - XPU_LM_RESERVED;
     if (xpu_tiling_depthwise_of(&upper, &lone, 0, room).bytes > room)
         return "a depthwise kernel that reaches this far runs on the cores";
     return NULL;
