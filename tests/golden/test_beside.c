@@ -12,7 +12,7 @@
 #include "base/file.h"
 #include "sim/func/driver.h"
 #include "tests/gen/devices.h"
-#include "tests/gen/onnx_build.h"
+#include "tests/golden/drawn_network.h"
 #include "tests/unit/unit.h"
 
 enum { OUT = 16, MOST_ELEMENTS = 16 * 65535, MOST_WEIGHTS = 16 * 512, NETWORKS = 24 };
@@ -26,18 +26,6 @@ typedef struct {
 static float x[MOST_ELEMENTS];
 static uint8_t weights[MOST_WEIGHTS];
 static int32_t biases[512];
-
-static uint32_t draw(uint32_t *state, uint32_t count) {
-    *state = *state * 1664525u + 1013904223u;
-    return (*state >> 8) % count;
-}
-
-static void constant(xpu_onnx_builder *b, const char *name, xpu_dtype dtype, int rank, const int64_t *dims,
-                     const void *data) {
-    xpu_tensor tensor = {.dtype = dtype, .rank = rank, .data = (void *)(uintptr_t)data};
-    for (int i = 0; i < rank; i++) tensor.dims[i] = dims[i];
-    xpu_onnx_initializer(b, name, &tensor, 0);
-}
 
 static void add_conv(xpu_onnx_builder *b, const char *name, const char *from, const int64_t *dims, const int64_t *steps,
                      const int64_t *pads, int64_t group) {

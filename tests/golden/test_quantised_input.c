@@ -11,7 +11,7 @@
 #include "base/file.h"
 #include "sim/func/driver.h"
 #include "tests/gen/devices.h"
-#include "tests/gen/onnx_build.h"
+#include "tests/golden/drawn_network.h"
 #include "tests/unit/unit.h"
 
 enum { OUT = 20, MOST_ELEMENTS = 2 * 24 * 40 * 40, MOST_WEIGHTS = 24 * OUT * 25 };
@@ -43,18 +43,6 @@ static const network networks[] = {
 
 static float x[MOST_ELEMENTS];
 static int8_t weights[MOST_WEIGHTS];
-
-static uint32_t draw(uint32_t *state, uint32_t count) {
-    *state = *state * 1664525u + 1013904223u;
-    return (*state >> 8) % count;
-}
-
-static void constant(xpu_onnx_builder *b, const char *name, xpu_dtype dtype, int rank, const int64_t *dims,
-                     const void *data) {
-    xpu_tensor tensor = {.dtype = dtype, .rank = rank, .data = (void *)(uintptr_t)data};
-    for (int i = 0; i < rank; i++) tensor.dims[i] = dims[i];
-    xpu_onnx_initializer(b, name, &tensor, 0);
-}
 
 static void add_product(xpu_onnx_builder *b, const network *n, const char *name, const char *result) {
     const char *y = xpu_printf(b->arena, "%s_y", name);
