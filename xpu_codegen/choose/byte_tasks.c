@@ -133,10 +133,9 @@ enum {
     ENGINE_START = 300,
     ENGINE_LINE = 64,
     FLOAT_BYTES = 4,
-    ENGINE_GROUP = 110,       /* of a group of channels, beside its pixels */
-    ENGINE_PIXEL = 2,         /* cycles of DMA for one that lies apart */
-    ENGINE_MOST_STRIDE = 255, /* fields of 8 bits */
-    ENGINE_MOST_EXTENT = 65535
+    ENGINE_GROUP = 110,      /* of a group of channels, beside its pixels */
+    ENGINE_PIXEL = 2,        /* cycles of DMA for one that lies apart */
+    ENGINE_MOST_STRIDE = 255 /* fields of 8 bits */
 };
 
 /* Cycles of the slowest part of a step, and of its load and store. */
@@ -175,14 +174,14 @@ static double engine_cycles_of(const problem *p, const xpu_tiling_task *t, uint3
 
 /* A tile has at most so many rows or columns of results. */
 static int64_t most_extent(int64_t pixels) {
-    return pixels < ENGINE_MOST_EXTENT ? pixels : ENGINE_MOST_EXTENT;
+    return pixels < XPU_WINDOW_MOST_EXTENT ? pixels : XPU_WINDOW_MOST_EXTENT;
 }
 
 /* The fastest task with blocks of `block` channels, where it is faster than `least`, if that is not negative. */
 static double try_block(const problem *p, uint32_t channels, int32_t block, double least, xpu_tiling_task *best) {
     const xpu_tiling_shape *s = &p->shape;
     const int64_t pixels = p->room / ((int64_t)2 * block);
-    if (pixels < 1 || block > ENGINE_MOST_EXTENT) return least;
+    if (pixels < 1 || block > XPU_WINDOW_MOST_EXTENT) return least;
     for (int32_t w = largest_part(s->out_w, most_extent(pixels)); w > 0; w = next_part(s->out_w, w)) {
         for (int32_t h = largest_part(s->out_h, most_extent(pixels / w)); h > 0; h = next_part(s->out_h, h)) {
             const xpu_tiling_task t = {block, h, w};
@@ -223,7 +222,7 @@ static int choose_window_tasks(xpu_codegen *cg, const xpu_conv_shape *conv, int 
                                xpu_tiling_format format, xpu_byte_tasks *tasks, int64_t *sm_bytes) {
     if (!cg->chip.window_channels || (!is_whole && !is_window(conv))) return 0;
     const xpu_tiling_shape upper = xpu_tiling_shape_of(cg, conv);
-    if (upper.in_h > ENGINE_MOST_EXTENT || upper.in_w > ENGINE_MOST_EXTENT) return 0;
+    if (upper.in_h > XPU_WINDOW_MOST_EXTENT || upper.in_w > XPU_WINDOW_MOST_EXTENT) return 0;
     problem p = {upper,
                  upper,
                  (double)xpu_dim_upper(cg, conv->batch),
@@ -330,7 +329,8 @@ const char *xpu_choose_following_tasks(xpu_codegen *cg, const xpu_conv_shape *co
     const int64_t room = (int64_t)cg->chip.sm_bytes - (int64_t)XPU_MAILBOX_BYTES * XPU_MAX_CORES - product->sm_bytes;
     const problem p = {shape, shape, 1, room, cg->chip.cores, 1, ENGINE_STEP, XPU_TILING_I8};
     if (xpu_dim_upper(cg, conv->batch) != 1) return "there are several images";
-    if (shape.out_w > ENGINE_MOST_EXTENT || shape.out_h > ENGINE_MOST_EXTENT || shape.in_c > ENGINE_MOST_EXTENT)
+    if (shape.out_w > XPU_WINDOW_MOST_EXTENT || shape.out_h > XPU_WINDOW_MOST_EXTENT ||
+        shape.in_c > XPU_WINDOW_MOST_EXTENT)
         return "its rows are too long";
     const followed f = followed_by(product, &shape, (int32_t)cg->chip.array_columns);
     xpu_tiling_task best;

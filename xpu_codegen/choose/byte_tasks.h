@@ -4,6 +4,9 @@
 
 #include "xpu_codegen/choose/tiles.h"
 
+/* Rows, columns and channels that a window engine takes at most: fields of 16 bits. */
+enum { XPU_WINDOW_MOST_EXTENT = 65535 };
+
 /* Tasks of windows over bytes by size. */
 typedef struct {
     xpu_sizes sizes;

@@ -20,8 +20,7 @@ enum {
     DMA_PIXEL = 2,
     MOST_CHANNELS = 64,
     MOST_STEP = 255,
-    MOST_EXTENT = 65535, /* of an image that a window engine takes */
-    LEAST_LM = 16384     /* of any chip */
+    LEAST_LM = 16384 /* of any chip */
 };
 
 typedef struct {
@@ -109,7 +108,7 @@ const char *xpu_why_not_wide_depthwise(xpu_codegen *cg, const xpu_conv_shape *sh
         if (shape->stride[axis] > MOST_STEP || shape->dilation[axis] > MOST_STEP)
             return "its stride or dilation is larger than a descriptor's fields";
     }
-    if (upper.in_h > MOST_EXTENT || upper.in_w > MOST_EXTENT)
+    if (upper.in_h > XPU_WINDOW_MOST_EXTENT || upper.in_w > XPU_WINDOW_MOST_EXTENT)
         return "images that may have more than 65535 rows or columns run on the cores";
     const uint64_t room = LEAST_LM - XPU_LM_RESERVED;
     if (xpu_tiling_depthwise_of(&upper, &lone, 0, room).bytes > room)
