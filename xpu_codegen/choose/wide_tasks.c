@@ -99,7 +99,7 @@ int xpu_choose_wide_tasks(xpu_codegen *cg, const xpu_conv_shape *shape, int narr
 }
 
 const char *xpu_why_not_wide_depthwise(xpu_codegen *cg, const xpu_conv_shape *shape, int has_branch) {
-    const xpu_tiling_shape upper = xpu_tiling_shape_of(cg, shape);
+    xpu_tiling_shape upper = xpu_tiling_shape_of(cg, shape);
     const xpu_tiling_task lone = {LANES, 1, 1};
     if (has_branch) return "a depthwise convolution with a sum behind it runs on the cores";
     if (!xpu_padding_fits(shape)) return "its padding is larger than a descriptor's fields";
@@ -111,6 +111,7 @@ const char *xpu_why_not_wide_depthwise(xpu_codegen *cg, const xpu_conv_shape *sh
     if (upper.in_h > XPU_WINDOW_MOST_EXTENT || upper.in_w > XPU_WINDOW_MOST_EXTENT)
         return "images that may have more than 65535 rows or columns run on the cores";
     const uint64_t room = LEAST_LM - XPU_LM_RESERVED;
+    upper.in_h = INT32_MAX; /* a program of open dims computes as one of each size does */
     if (xpu_tiling_depthwise_of(&upper, &lone, 0, room).bytes > room)
         return "a depthwise kernel that reaches this far runs on the cores";
     return NULL;
