@@ -13,7 +13,7 @@ for name in protoc-c gcc g++ clang-19 verilator; do
 done
 fresh() { # fresh GOAL...: what make does there
     rm -rf "$folder/log" "$folder/out"; : >"$folder/log"
-    env -u MAKELEVEL -u MAKEFLAGS -u MFLAGS PATH="$folder/bin:$PATH" make -j2 BUILD="$folder/out" "$@"
+    env -u MAKELEVEL -u MAKEFLAGS -u MFLAGS -u MAKEOVERRIDES -u DEPS PATH="$folder/bin:$PATH" make -j2 BUILD="$folder/out" "$@"
 }
 none() { # none NAME FILE: it is empty
     if [ ! -s "$2" ]; then passed=$((passed + 1)); else failed=$((failed + 1)); echo "FAILED: $1: $(cat "$2")"; fi

@@ -3,6 +3,7 @@
 # XPU_CHECKS is not defined.
 set -uo pipefail
 . "$(dirname "$0")/../checks.sh"
+unset MAKEFLAGS MAKELEVEL
 if ! command -v verilator >/dev/null; then echo 'skipped: no verilator here'; exit 0; fi
 cat >"$folder/t.sv" <<'END'
 `include "xpu_checks.svh"
