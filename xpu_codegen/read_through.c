@@ -1,5 +1,6 @@
 #include "xpu_codegen/read_through.h"
 
+#include "core/ops/window.h"
 #include "xpu_codegen/image_chain.h"
 #include "xpu_codegen/quantised_input.h"
 #include "xpu_codegen/shuffle.h"
@@ -61,7 +62,15 @@ static int is_matrix_transpose(const xpu_codegen *cg, xpu_node node) {
     return rank >= 2 && perm[rank - 1] == (int64_t)rank - 2;
 }
 
-/* Whether concats of channel-last images, and chains over such images, alone read the value. */
+/* Whether a node reads the value as the branch of a convolution on the tensor engine in 16 bits. */
+static int is_branch(xpu_codegen *cg, xpu_use use) {
+    if (!xpu_node_is(cg->graph, use.node, XPU_OP_CONV) || use.input != XPU_IN_BRANCH) return 0;
+    if (xpu_node_int(cg->graph, use.node, XPU_ATTR_PRECISION) == XPU_PRECISION_FP32) return 0;
+    const xpu_window window = xpu_window_of(cg->graph, use.node);
+    return window.groups == 1;
+}
+
+/* Whether concats of channel-last images, chains over such images and convolutions, as branch, alone read the value. */
 static int is_read_as_level(xpu_codegen *cg, xpu_value value, xpu_block block) {
     const xpu_value_info *info = xpu_value_at(cg->graph, value);
     if (xpu_value_leaves(cg->graph, value) || !info->uses.count) return 0;
@@ -71,7 +80,7 @@ static int is_read_as_level(xpu_codegen *cg, xpu_value value, xpu_block block) {
         if (xpu_node_is(cg->graph, user, XPU_OP_CONCAT)) {
             if (xpu_value_at(cg->graph, xpu_node_output(cg->graph, user, 0))->layout != XPU_LAYOUT_CHANNEL_LAST)
                 return 0;
-        } else if (!xpu_image_chain_of(cg, user, NULL)) {
+        } else if (!xpu_image_chain_of(cg, user, NULL) && !is_branch(cg, info->uses.items[i])) {
             return 0;
         }
     }

@@ -1,6 +1,7 @@
 /* The target "xpu-sim": its options, and the list of its steps. */
 #include <string.h>
 
+#include "xpu_codegen/choose/factors.h"
 #include "xpu_codegen/choose/layout.h"
 #include "xpu_codegen/choose/precision.h"
 #include "xpu_codegen/choose/precision_rules.h"
@@ -68,6 +69,7 @@ static xpu_status prepare(xpu_target_job *job) {
     xpu_codegen *cg = codegen_of(job);
     xpu_status status = xpu_choose_precision(cg);
     if (status == XPU_OK) status = xpu_join_prologues(cg);
+    if (status == XPU_OK) status = xpu_join_factors(cg);
     if (status == XPU_OK) status = xpu_join_epilogues(cg);
     return status == XPU_OK ? xpu_choose_layouts(cg) : status;
 }

@@ -329,7 +329,8 @@ static xpu_status find_margin(const xpu_graph *graph, xpu_node node, const step 
     const xpu_tensor *x = operand_of(now, before, xpu_narrowed_operand(graph, node));
     if (!x) return XPU_OK;
     *margin = room;
-    return xpu_narrowed_margin(graph, node, x, room, now->arena, diags);
+    return xpu_narrowed_margin(graph, node, x, value_of(now, xpu_narrowed_scales(graph, node)), room, now->arena,
+                               diags);
 }
 
 /* Whether layers in the loop compute in int16: how far that takes what it carries, no bound is known. */

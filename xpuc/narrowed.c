@@ -81,6 +81,10 @@ xpu_value xpu_narrowed_operand(const xpu_graph *graph, xpu_node node) {
     return scaled ? xpu_node_input(graph, info->node, XPU_IN_X) : x;
 }
 
+xpu_value xpu_narrowed_scales(const xpu_graph *graph, xpu_node node) {
+    return xpu_node_input(graph, product_of(graph, node), XPU_IN_WSCALE);
+}
+
 /* What the results of `count` elements of x, which have one scale, may be off by. */
 static void find_extra(const float *x, int64_t count, int has_power, const weights *w, double *extra) {
     double most = largest_of(x, count);
@@ -108,13 +112,16 @@ static void take_columns(const xpu_graph *graph, xpu_node slice, xpu_margin *mar
     margin->channels = columns;
 }
 
-xpu_status xpu_narrowed_margin(const xpu_graph *graph, xpu_node node, const xpu_tensor *x, xpu_margin *margin,
-                               xpu_arena *arena, xpu_diags *diags) {
+xpu_status xpu_narrowed_margin(const xpu_graph *graph, xpu_node node, const xpu_tensor *x, const xpu_tensor *scales,
+                               xpu_margin *margin, xpu_arena *arena, xpu_diags *diags) {
     xpu_node product = product_of(graph, node);
     xpu_tensor w, scale;
     xpu_status status = xpu_const_tensor(graph, xpu_node_input(graph, product, XPU_IN_W), arena, &w, diags);
     if (status != XPU_OK) return status;
-    status = xpu_const_tensor(graph, xpu_node_input(graph, product, XPU_IN_WSCALE), arena, &scale, diags);
+    if (scales)
+        scale = *scales;
+    else
+        status = xpu_const_tensor(graph, xpu_narrowed_scales(graph, node), arena, &scale, diags);
     if (status != XPU_OK) return status;
     int is_conv = xpu_node_is(graph, product, XPU_OP_CONV), axis = is_conv ? 0 : w.rank - 1;
     const xpu_node whole = whole_of(graph, node);

@@ -126,10 +126,12 @@ typedef struct {
     int is_conv;            /* channels are axis 1 of the result, else the last one */
 } xpu_margin;
 int xpu_is_narrowed(const xpu_graph *graph, xpu_node node);
-/* The operand that the layer read before its rows were scaled, and the margin of the layer for it. */
+/* The operand that the layer read before its rows were scaled, the scales of its weights, and the margin of the layer
+ * for the former. scales: those that a layer computes, NULL of constants. */
 xpu_value xpu_narrowed_operand(const xpu_graph *graph, xpu_node node);
-xpu_status xpu_narrowed_margin(const xpu_graph *graph, xpu_node node, const xpu_tensor *x, xpu_margin *margin,
-                               xpu_arena *arena, xpu_diags *diags);
+xpu_value xpu_narrowed_scales(const xpu_graph *graph, xpu_node node);
+xpu_status xpu_narrowed_margin(const xpu_graph *graph, xpu_node node, const xpu_tensor *x, const xpu_tensor *scales,
+                               xpu_margin *margin, xpu_arena *arena, xpu_diags *diags);
 /* The product of two computed matrices whose rows `node` restores; {0}: it does not. Its margin comes from the rows
  * that it multiplied, their powers, the packed matrices and their scales. */
 xpu_node xpu_packed_product(const xpu_graph *graph, xpu_node node);

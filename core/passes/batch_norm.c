@@ -186,6 +186,7 @@ xpu_status xpu_pass_fold_batch_norm(xpu_graph *graph, xpu_diags *diags) {
         if (status == XPU_OK && may_round) status = xpu_find_norm(graph, node, diags);
         if (status == XPU_OK) status = xpu_find_rotary(graph, node, diags);
         if (status == XPU_OK && may_round) status = xpu_fold_before_conv(graph, node, diags);
+        if (status == XPU_OK && may_round) status = xpu_average_before_conv(graph, node, diags);
         if (status != XPU_OK) return status;
     }
     xpu_remove_dead(graph);

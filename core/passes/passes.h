@@ -17,7 +17,8 @@ xpu_status xpu_pass_fold(xpu_graph *graph, xpu_diags *diags);
  * common subexpressions. Exact. */
 xpu_status xpu_pass_canonicalise(xpu_graph *graph, xpu_diags *diags);
 /* Batch norm behind conv or matmul into its weights and bias; a factor or sum of one number behind a conv, too. Hard
- * swish, norms over the last dims and rotary embedding that are written out become one operator. Tolerance. */
+ * swish, norms over the last dims and rotary embedding that are written out become one operator; averages come before
+ * convolutions of single pixels. Tolerance. */
 xpu_status xpu_pass_fold_batch_norm(xpu_graph *graph, xpu_diags *diags);
 /* Composite rows into primitives; norms of long rows too; products of bytes with int32 results into products with
  * float32 ones; conversions to and from quantised integers that no kernel has into elementwise steps; operands of

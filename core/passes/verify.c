@@ -209,6 +209,12 @@ static int is_packed(const verifier *v, const xpu_value_info *w, int precision) 
            w->dtype == (precision == XPU_PRECISION_INT16X8 ? XPU_I8 : XPU_I16);
 }
 
+/* Constants, or these times what the network computes. */
+static int has_scales(const verifier *v, const xpu_value_info *scale) {
+    return scale && (scale->kind == XPU_VALUE_CONST ||
+                     (scale->kind == XPU_VALUE_NODE && xpu_node_is(v->graph, scale->node, XPU_OP_CHAIN)));
+}
+
 static void check_precision(verifier *v, xpu_node node) {
     if (!xpu_op_attr(xpu_node_at(v->graph, node)->op, XPU_ATTR_PRECISION)) return;
     const xpu_value_info *w = operand(v, node, XPU_IN_W), *scale = operand(v, node, XPU_IN_WSCALE);
@@ -228,7 +234,7 @@ static void check_precision(verifier *v, xpu_node node) {
     }
     if (w->dtype != (precision == XPU_PRECISION_INT16X8 ? XPU_I8 : XPU_I16) || w->kind != XPU_VALUE_CONST)
         problem(v, node, "the weights are no constants of the layer's precision");
-    if (!scale || scale->kind != XPU_VALUE_CONST) problem(v, node, "the weights have no scales");
+    if (!has_scales(v, scale)) problem(v, node, "the weights have no scales");
     if (xpu_node_is(v->graph, node, XPU_OP_RECURRENT)) return; /* it finds that of each step */
     if (!is_absmax(v, absmax)) problem(v, node, "its absmax is no largest magnitude of a value");
 }

@@ -54,6 +54,7 @@ typedef enum { DENSE, GROUPED, DEPTHWISE } conv_kind;
 
 typedef struct {
     int64_t n, c, h, w, o, groups, kernel[2], stride[2], dilation[2], pads[4], out[2];
+    int64_t repeat[2]; /* of the branch's pixels; 0: they are its own */
     epilogue end;
     xpu_tensor x, weights, bias, branch, w_scale, absmax, y;
 } conv;
@@ -111,6 +112,29 @@ static void fill_with_zeros(rig *r, xpu_tensor *tensor) {
     for (int64_t i = 0; i < xpu_tensor_count(tensor); i++) ((float *)tensor->data)[i] = zeros[draw(r, 0, few)];
 }
 
+/* Whole factors of the image, of one or both axes. */
+static void draw_repeats(rig *r, conv *v) {
+    for (int i = 0; i < 2; i++) {
+        do v->repeat[i] = draw(r, 1, v->out[i] < 8 ? v->out[i] : 8);
+        while (v->out[i] % v->repeat[i] != 0);
+    }
+}
+
+/* Every repeat[0]-th row and repeat[1]-th pixel of the branch; `spread`: all others become as these are. */
+static xpu_tensor sampled(bench *b, xpu_tensor *branch, const int64_t *repeat, int spread) {
+    const int64_t *d = branch->dims, rows = d[2] / repeat[0], columns = d[3] / repeat[1];
+    xpu_tensor small = {.dtype = XPU_F32, .rank = 4, .dims = {d[0], d[1], rows, columns}};
+    float *all = branch->data, *to = XPU_NEW_ARRAY(b->arena, float, xpu_tensor_count(&small));
+    small.data = to;
+    for (int64_t i = 0; i < xpu_tensor_count(branch); i++) {
+        const int64_t plane = i / (d[2] * d[3]), y = i / d[3] % d[2], x = i % d[3];
+        const int64_t from = (plane * d[2] + y / repeat[0] * repeat[0]) * d[3] + x / repeat[1] * repeat[1];
+        if (spread) all[i] = all[from];
+        if (from == i) to[(plane * rows + y / repeat[0]) * columns + x / repeat[1]] = all[i];
+    }
+    return small;
+}
+
 static void fill_conv(rig *r, bench *b, conv *v, xpu_precision precision) {
     static const xpu_dtype weights[] = {
         [XPU_PRECISION_FP32] = XPU_F32, [XPU_PRECISION_INT16] = XPU_I16, [XPU_PRECISION_INT16X8] = XPU_I8};
@@ -128,6 +152,7 @@ static void fill_conv(rig *r, bench *b, conv *v, xpu_precision precision) {
         fill_with_zeros(r, &v->bias);
     }
     if (draw(r, 0, 7) == 0) operand_spoil(r->random, &v->branch, 100);
+    if (v->repeat[0]) sampled(b, &v->branch, v->repeat, 1);
     v->w_scale = operand_random(b, r->random, XPU_F32, DIMS(v->o));
     for (int64_t i = 0; i < v->o; i++) {
         float *s = (float *)v->w_scale.data + i;
@@ -279,10 +304,16 @@ static void add_conv_i16(rig *r, bench *b) {
     int narrow = (int)draw(r, 0, 1);
     xpu_packing packing = packing_of(&v, narrow ? XPU_PACK_CONV_I8 : XPU_PACK_CONV_I16);
     if (!v.end.has_branch && draw(r, 0, 3) == 0) draw_swish(r, &v.end);
+    if (v.end.has_branch && draw(r, 0, 1)) draw_repeats(r, &v);
     begin_conv(r, &v, narrow ? "conv2d_i16 with int8 weights" : "conv2d_i16");
     fill_conv(r, b, &v, narrow ? XPU_PRECISION_INT16X8 : XPU_PRECISION_INT16);
     SET_CONV(&a, r, b, &v);
     a.w_int8 = narrow;
+    a.repeat_h = (int32_t)v.repeat[0], a.repeat_w = (int32_t)v.repeat[1];
+    if (a.repeat_h) {
+        const xpu_tensor branch = sampled(b, &v.branch, v.repeat, 0);
+        a.branch = operand_place_image(r, b, &branch);
+    }
     a.sm = rig_sm() + 64 * (uint32_t)draw(r, 0, 20);
     DRAW_TILE(r, &a, v.end.has_branch, narrow ? XPU_TILING_I16X8 : XPU_TILING_I16);
     packing.columns = (int32_t)r->chip.array_columns;
@@ -290,7 +321,9 @@ static void add_conv_i16(rig *r, bench *b) {
     a.w = place_packed(r, b, &packing, &v.weights);
     a.w_scale = operand_place(r, &v.w_scale);
     a.x_absmax = operand_place(r, &v.absmax);
-    rig_describe(r, "tile %d x %d, %d channels", a.tile_h, a.tile_w, a.tile_c);
+    if (a.whole & XPU_TILE_SCALES && draw(r, 0, 1)) a.whole |= XPU_TILE_LATE_SCALES;
+    rig_describe(r, "tile %d x %d, %d channels, branch repeated %d x %d", a.tile_h, a.tile_w, a.tile_c, a.repeat_h,
+                 a.repeat_w);
     rig_call(r, XPU_CALL_conv2d_i16, 0, &a, sizeof a);
 }
 static void conv_i16(void) {

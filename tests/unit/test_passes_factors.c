@@ -1,4 +1,4 @@
-/* Factors and sums become a part of the layer beside them: batch norms, single numbers, hard swish. */
+/* Factors and sums become a part of the layer beside them: batch norms, single numbers, hard swish, averages. */
 #include "tests/unit/passes.h"
 
 /* ---- batch norm ---- */
@@ -116,6 +116,53 @@ static void swish_gate_used(bench *b) {
     OUT(b, y);
 }
 
+/* ---- averages behind convolutions ---- */
+
+static xpu_value average(bench *b, xpu_value x) {
+    return OP(b, GLOBAL_AVERAGE_POOL, x);
+}
+static void pixels_average(bench *b) { /* and another reader */
+    xpu_value x = OP(b, CONV, image(b), constant(b, DIMS(4, 3, 1, 1)), constant(b, DIMS(4)));
+    OUT(b, average(b, x));
+    OUT(b, OP(b, RELU, x));
+}
+static void pixels_norm_average(bench *b) {
+    xpu_value x = batch_norm(b, OP(b, CONV, image(b), constant(b, DIMS(4, 3, 1, 1))), 4);
+    OUT(b, average(b, x));
+}
+static void narrowing_average(bench *b) {
+    OUT(b, average(b, OP(b, CONV, image(b), constant(b, DIMS(2, 3, 1, 1)))));
+}
+static void windows_average(bench *b) {
+    OUT(b, average(b, conv(b, image(b))));
+}
+static void strides_average(bench *b) {
+    OUT(b, average(b, OP_WITH2(b, CONV, image(b), constant(b, DIMS(4, 3, 1, 1)), INTS(STRIDES, 2, 2))));
+}
+static void padded_average(bench *b) {
+    OUT(b, average(b, OP_WITH2(b, CONV, image(b), constant(b, DIMS(4, 3, 1, 1)), INTS(PADS, 0, 1, 0, 0))));
+}
+static void groups_average(bench *b) {
+    OUT(b, average(b, OP_WITH2(b, CONV, image(b), constant(b, DIMS(6, 1, 1, 1)), XPU_ATTR_INT_OF(GROUP, 3))));
+}
+static void relu_average(bench *b) {
+    OUT(b, average(b, OP(b, RELU, OP(b, CONV, image(b), constant(b, DIMS(4, 3, 1, 1))))));
+}
+
+static void averages(void) {
+    static const pass_case cases[] = {
+        {"conv of pixels", pixels_average, "conv+bias global_average_pool conv+bias relu"},
+        {"conv of pixels, batch norm", pixels_norm_average, "global_average_pool conv+bias"},
+        {"fewer channels", narrowing_average, "conv global_average_pool"},
+        {"conv of windows", windows_average, "conv global_average_pool"},
+        {"conv with strides", strides_average, "conv global_average_pool"},
+        {"conv with padding", padded_average, "conv global_average_pool"},
+        {"conv with groups", groups_average, "conv global_average_pool"},
+        {"an activation between", relu_average, "conv relu global_average_pool"},
+    };
+    RUN_CASES(cases, XPU_EFFECT_TOLERANCE, xpu_pass_fold_batch_norm);
+}
+
 static void written_out(void) {
     static const pass_case cases[] = {
         {"conv, factor, sum", conv_affine, "conv+bias"},
@@ -159,4 +206,4 @@ static void batch_norms(void) {
     bench_close(&b);
 }
 
-XPU_TEST_MAIN("factors", {"batch norm", batch_norms}, {"written out", written_out})
+XPU_TEST_MAIN("factors", {"batch norm", batch_norms}, {"written out", written_out}, {"averages", averages})

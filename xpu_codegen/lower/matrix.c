@@ -97,13 +97,25 @@ static xpu_dim conv_macs(xpu_codegen *cg, const xpu_conv_shape *s) {
 
 /* ---- the calls ---- */
 
+/* The node that repeats the pixels of a smaller image, from which the kernel reads the branch; {0}: there is none. */
+static xpu_node repeated_branch(xpu_codegen *cg, xpu_node node) {
+    const xpu_node repeat = xpu_made_by(cg->graph, xpu_node_input(cg->graph, node, XPU_IN_BRANCH), XPU_OP_REPEAT);
+    return repeat.id && xpu_is_read_through(cg, repeat) ? repeat : (xpu_node){0};
+}
+
+static xpu_arg_address branch_of(xpu_codegen *cg, uint32_t layer, xpu_node node) {
+    const xpu_node repeat = repeated_branch(cg, node);
+    return repeat.id ? xpu_operand_of(cg, layer, repeat, 0, "branch")
+                     : xpu_operand_of(cg, layer, node, XPU_IN_BRANCH, "branch");
+}
+
 static struct xpu_operands_group operands_of(xpu_codegen *cg, uint32_t layer, xpu_node node,
                                              const xpu_packing *packing) {
     struct xpu_operands_group operands;
     operands.x = xpu_operand_of(cg, layer, node, XPU_IN_X, "x");
     operands.w = packed_weights(cg, layer, node, packing);
     operands.bias = xpu_operand_of(cg, layer, node, XPU_IN_BIAS, "bias");
-    operands.branch = xpu_operand_of(cg, layer, node, XPU_IN_BRANCH, "branch");
+    operands.branch = branch_of(cg, layer, node);
     operands.y = result_of(cg, node, XPU_OUT_Y);
     return operands;
 }
@@ -142,7 +154,7 @@ static struct xpu_tile_group tile_of(xpu_codegen *cg, uint32_t layer, xpu_node n
     /* The kernel of a packed product has its loads of scales wait; called ahead they would stand in the queue before
      * loads of the layer that they wait for. */
     const int waits = xpu_node_is(cg->graph, node, XPU_OP_PACKED_MATMUL) && !ahead;
-    const int32_t early = !waits && has_computed_parameters(cg, node) ? XPU_TILE_SCALES : 0;
+    const int32_t late = !waits && has_computed_parameters(cg, node) ? XPU_TILE_LATE_SCALES : 0;
     struct xpu_tile_group tile;
     xpu_sized_field fields[] = {{.field = &tile.tile_h}, {.field = &tile.tile_w}, {.field = &tile.whole}};
     cg->layers.items[layer].tiles = keep_tiles(cg, tiles);
@@ -150,7 +162,7 @@ static struct xpu_tile_group tile_of(xpu_codegen *cg, uint32_t layer, xpu_node n
     for (uint32_t i = 0; i < tiles->sizes.count; i++) {
         fields[0].values[i] = tiles->items[i].tile_h;
         fields[1].values[i] = tiles->items[i].tile_w;
-        fields[2].values[i] = tiles->items[i].whole & ~early;
+        fields[2].values[i] = tiles->items[i].whole | (tiles->items[i].whole & XPU_TILE_SCALES ? late : 0);
     }
     xpu_set_by_size(cg, &tiles->sizes, fields, 3);
     tile.tile_c = xpu_arg_number(tiles->items[0].tile_c);
@@ -213,6 +225,14 @@ static void offer_branch(xpu_codegen *cg, xpu_arg_address x, xpu_arg_address bra
         xpu_offer_in_place(cg, to, from);
 }
 
+static void set_repeats(xpu_codegen *cg, xpu_node node, struct xpu_conv2d_i16_call *call) {
+    const xpu_node repeat = repeated_branch(cg, node);
+    const int64_t *repeats = repeat.id ? xpu_node_ints(cg->graph, repeat, XPU_ATTR_REPEATS, NULL) : NULL;
+    enum { ROWS = 2, COLUMNS = 3 };
+    call->repeat_h = xpu_arg_number(repeats ? repeats[ROWS] : 0);
+    call->repeat_w = xpu_arg_number(repeats ? repeats[COLUMNS] : 0);
+}
+
 static xpu_status lower_i16(xpu_codegen *cg, uint32_t layer, xpu_node node, const xpu_conv_shape *s) {
     const xpu_graph *graph = cg->graph;
     int narrow = xpu_node_int(graph, node, XPU_ATTR_PRECISION) == XPU_PRECISION_INT16X8;
@@ -226,6 +246,7 @@ static xpu_status lower_i16(xpu_codegen *cg, uint32_t layer, xpu_node node, cons
         .w_int8 = xpu_arg_number(narrow), .w_image = xpu_arg_number(0), .scale_image = xpu_arg_number(0)};
     call.operands = operands_of(cg, layer, node, &packing);
     call.y_absmax = result_of(cg, node, XPU_OUT_ABSMAX);
+    set_repeats(cg, node, &call);
     offer_branch(cg, call.operands.x, call.operands.branch, call.operands.y);
     call.geometry = loaded_geometry_of(cg, s);
     call.epilogue = xpu_epilogue_of(cg, node);
@@ -672,6 +693,7 @@ xpu_status xpu_lower_packed_matmul(xpu_codegen *cg, uint32_t layer, xpu_node nod
     set_steps(cg, &call.tile, &s, sizeof(float));
     call.w_image = xpu_arg_dim(own ? packed_bytes(cg, w) : zero);
     call.scale_image = xpu_arg_dim(xpu_dim_mul_const(&cg->graph->dims, columns, 4));
+    call.repeat_h = call.repeat_w = xpu_arg_number(0);
     xpu_describe_layer(cg, layer, XPU_KERNEL_conv2d_i16, conv_macs(cg, &s));
     return xpu_add_conv2d_i16(cg, layer, &call);
 }

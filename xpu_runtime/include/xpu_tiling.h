@@ -245,14 +245,15 @@ enum {
 
 /* What of a layer stays in SM, bits of `whole`. */
 enum {
-    XPU_TILE_WHOLE_X = 1,  /* the input tile has all input channels, for all column tiles; else a chunk's */
-    XPU_TILE_WHOLE_W = 2,  /* all weights are loaded once; else two blocks take turns */
-    XPU_TILE_ONE_X = 4,    /* one buffer for input tiles instead of two: there is one tile */
-    XPU_TILE_SCALES = 8,   /* scales and bias are loaded once, at once; else they are read where they are */
-    XPU_TILE_THREE_Y = 16, /* three buffers for output tiles instead of two: the engine waits for no store */
-    XPU_TILE_NO_Y = 32,    /* none: results go to a ring of rows (xpu_tiling_ring) */
-    XPU_TILE_THREE_X = 64, /* three buffers for input tiles: a tile is loaded while two are computed */
-    XPU_TILE_THREE_W = 128 /* three blocks of weights take turns instead of two */
+    XPU_TILE_WHOLE_X = 1,      /* the input tile has all input channels, for all column tiles; else a chunk's */
+    XPU_TILE_WHOLE_W = 2,      /* all weights are loaded once; else two blocks take turns */
+    XPU_TILE_ONE_X = 4,        /* one buffer for input tiles instead of two: there is one tile */
+    XPU_TILE_SCALES = 8,       /* scales and bias are loaded once, at once; else they are read where they are */
+    XPU_TILE_THREE_Y = 16,     /* three buffers for output tiles instead of two: the engine waits for no store */
+    XPU_TILE_NO_Y = 32,        /* none: results go to a ring of rows (xpu_tiling_ring) */
+    XPU_TILE_THREE_X = 64,     /* three buffers for input tiles: a tile is loaded while two are computed */
+    XPU_TILE_THREE_W = 128,    /* three blocks of weights take turns instead of two */
+    XPU_TILE_LATE_SCALES = 256 /* an earlier layer computes scales or bias: they are loaded behind it */
 };
 
 static inline uint32_t xpu_tiling_x_buffers(int32_t whole) {

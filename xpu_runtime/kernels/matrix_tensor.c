@@ -130,7 +130,46 @@ static uint32_t output_offset(const struct work *k, const struct chunk *c) {
     return k->format.sizes.result * (uint32_t)c->first_out;
 }
 
+/* The branch of a tile where each pixel of it stands for several: runs of whole pixels, or what a tile cuts off one. */
+__attribute__((noinline, section(".text_apart"))) static void load_repeated(struct work *k, const struct tile *t,
+                                                                            const struct chunk *c) {
+    const struct xpu_conv2d_i16_args *a = &k->args;
+    const int32_t result = (int32_t)k->format.sizes.result, pixel = result * k->columns, from = result * a->out_c,
+                  row = pixel * t->columns;
+    const uint32_t image = a->branch + output_offset(k, c) +
+                           (uint32_t)(t->image * (a->out_h / a->repeat_h) * (a->out_w / a->repeat_w) * from);
+    for (int32_t y = 0, rows; y < t->rows; y += rows) {
+        const int32_t oh = t->oh + y;
+        rows = min_i32(a->repeat_h - oh % a->repeat_h, t->rows - y);
+        for (int32_t x = 0, columns; x < t->columns; x += columns) {
+            const int32_t ow = t->ow + x, phase = ow % a->repeat_w, left = t->columns - x;
+            const int32_t whole = phase ? 0 : left / a->repeat_w;
+            const int32_t each = whole ? a->repeat_w : min_i32(a->repeat_w - phase, left);
+            columns = whole ? whole * each : each;
+            uint32_t *words = ring_next(&rings[LOAD], k->load_branch, &k->loaded);
+            set_waits(words, k->branch.free[k->branch.now], k->after);
+            SET_ADDRESS(words, copy, src,
+                        image + (uint32_t)((oh / a->repeat_h * (a->out_w / a->repeat_w) + ow / a->repeat_w) * from));
+            SET_ADDRESS(words, copy, dst, k->branch.address[k->branch.now] + (uint32_t)(y * row + x * pixel));
+            xpu_desc_copy_set_size0(words, (uint32_t)rows);
+            xpu_desc_copy_set_size1(words, (uint32_t)(whole ? whole : 1));
+            xpu_desc_copy_set_size2(words, (uint32_t)each);
+            xpu_desc_copy_set_size3(words, (uint32_t)c->outs);
+            xpu_desc_copy_set_src_stride1(words, from);
+            xpu_desc_copy_set_src_stride2(words, 0);
+            xpu_desc_copy_set_dst_stride0(words, row);
+            xpu_desc_copy_set_dst_stride1(words, each * pixel);
+            ring_the_bell(&rings[LOAD]); /* there may be more than the ring holds */
+        }
+    }
+}
+
 static void load_branch(struct work *k, const struct tile *t, const struct chunk *c) {
+    if (k->args.repeat_h) {
+        flip(&k->branch);
+        load_repeated(k, t, c);
+        return;
+    }
     uint32_t *words = ring_next(&rings[LOAD], k->load_branch, &k->loaded);
     flip(&k->branch);
     set_waits(words, k->branch.free[k->branch.now], k->after);
@@ -145,7 +184,6 @@ static void load_branch(struct work *k, const struct tile *t, const struct chunk
 static void load_scales(struct work *k, xpu_ticket free) {
     const struct xpu_conv2d_i16_args *a = &k->args;
     uint32_t bytes = 4 * (uint32_t)a->out_c;
-    if (!(a->whole & XPU_TILE_SCALES)) return;
     load_dense(k, k->scale, a->w_scale, bytes, free);
     if (a->bias) load_dense(k, k->bias, a->bias, bytes, free);
 }
@@ -188,6 +226,7 @@ static void begin_tile(struct work *k, const struct tile *t) {
     xpu_desc_copy_set_size2(k->store, (uint32_t)t->columns);
     xpu_desc_copy_set_src_stride1(k->store, y_row);
     if (k->first_tile && a->y_absmax) clear_absmax(k);
+    if (k->first_tile && a->whole & XPU_TILE_LATE_SCALES) load_scales(k, k->after);
     if (a->whole & XPU_TILE_WHOLE_X) load_input(k, t, 0, a->in_c);
 }
 
@@ -505,7 +544,7 @@ static void set_up_buffers(struct work *k, xpu_ticket free) {
         load_dense(k, a->sm + at.params, k->params, XPU_TILING_PARAMS, free);
         xpu_desc_tensor_set_params(k->tensor, a->sm + at.params);
     }
-    load_scales(k, free);
+    if (scales && !(a->whole & XPU_TILE_LATE_SCALES)) load_scales(k, free);
     load_whole_weights(k, &shape, free);
     /* what waits for the layer before would hold up the loads of core 0's share of that */
     if (!is_engines(k->after) && !a->scale_image) ring_the_bell(&rings[LOAD]);

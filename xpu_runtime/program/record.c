@@ -123,7 +123,8 @@ static int is_size(int32_t value) {
 
 /* Scales, factors or zero points that a layer computes are read behind it: core 0 knows when. */
 static int can_conv2d_i16(const struct xpu_conv2d_i16_args *a) {
-    return HAS_SIZES(a) && a->scale_image == 0 && a->w_image == 0;
+    const int repeats = a->repeat_h == 0 || (is_size(a->repeat_h) && is_size(a->repeat_w));
+    return HAS_SIZES(a) && a->scale_image == 0 && a->w_image == 0 && repeats;
 }
 static int can_conv2d_i8(const struct xpu_conv2d_i8_args *a) {
     return HAS_SIZES(a);
