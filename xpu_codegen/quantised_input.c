@@ -87,10 +87,25 @@ int xpu_quantises_input(xpu_codegen *cg, xpu_node node, xpu_quantised_input *inp
     return 1;
 }
 
+int xpu_weaves_input(xpu_codegen *cg, xpu_node node, xpu_value *planes) {
+    const xpu_graph *graph = cg->graph;
+    if (!xpu_node_is(graph, node, XPU_OP_CONV) || !is_on_chip(cg, node)) return 0;
+    if (xpu_node_int(graph, node, XPU_ATTR_PRECISION) == XPU_PRECISION_FP32) return 0;
+    const xpu_value image = xpu_node_input(graph, node, XPU_IN_X);
+    const xpu_node relayout = maker_of(cg, image, XPU_OP_RELAYOUT);
+    if (!relayout.id || !is_on_chip(cg, relayout) || only_use(cg, image).node.id != node.id) return 0;
+    const xpu_value from = xpu_node_input(graph, relayout, 0);
+    if (xpu_value_at(graph, image)->layout != XPU_LAYOUT_CHANNEL_LAST || xpu_is_const_value(cg, from)) return 0;
+    if (xpu_has_gaps(cg, from) || xpu_window_of(graph, node).groups != 1 || !can_weave(cg, node)) return 0;
+    if (planes) *planes = from;
+    return 1;
+}
+
 int xpu_is_quantised_in_load(xpu_codegen *cg, xpu_node node) {
     const int is_it = xpu_node_is(cg->graph, node, XPU_OP_QUANTIZE) || xpu_node_is(cg->graph, node, XPU_OP_RELAYOUT);
     if (!is_it || !is_on_chip(cg, node)) return 0;
     xpu_use use = only_use(cg, xpu_node_output(cg->graph, node, 0));
+    if (use.node.id && xpu_weaves_input(cg, use.node, NULL)) return 1;
     if (use.node.id && xpu_node_is(cg->graph, use.node, XPU_OP_RELAYOUT))
         use = only_use(cg, xpu_node_output(cg->graph, use.node, 0));
     return use.node.id && is_product(cg, use) && xpu_quantises_input(cg, use.node, NULL);

@@ -81,7 +81,8 @@ static void tensor(rig *r) {
                                     .sm_bytes = 250000,
                                     .x_image = 28 * 28 * 64 * 4,
                                     .x_row = 28 * 64 * 4,
-                                    .x_pixel = 64 * 4};
+                                    .x_pixel = 64 * 4,
+                                    .x_plane = 4};
     rig_begin(r);
     SET_CONV(&a, r, &l, 28);
     a.w = floats(r, 9 * 64 * 64 / 2);

@@ -298,9 +298,17 @@ static void depthwise(void) {
 
 /* ---- The tensor engine ---- */
 
+/* x as planes instead of channel last. */
+static void place_planes(rig *r, const xpu_tensor *x, struct xpu_conv2d_i16_args *a) {
+    a->x = operand_place(r, x);
+    a->x_plane = a->x_image / a->in_c;
+    a->x_row /= a->in_c, a->x_pixel /= a->in_c;
+    rig_describe(r, "planes");
+}
+
 static void add_conv_i16(rig *r, bench *b) {
     conv v = draw_conv(r, (conv_kind)draw(r, DENSE, DEPTHWISE));
-    struct xpu_conv2d_i16_args a = {0};
+    struct xpu_conv2d_i16_args a = {.x_plane = sizeof(float)};
     int narrow = (int)draw(r, 0, 1);
     xpu_packing packing = packing_of(&v, narrow ? XPU_PACK_CONV_I8 : XPU_PACK_CONV_I16);
     if (!v.end.has_branch && draw(r, 0, 3) == 0) draw_swish(r, &v.end);
@@ -316,6 +324,7 @@ static void add_conv_i16(rig *r, bench *b) {
     }
     a.sm = rig_sm() + 64 * (uint32_t)draw(r, 0, 20);
     DRAW_TILE(r, &a, v.end.has_branch, narrow ? XPU_TILING_I16X8 : XPU_TILING_I16);
+    if (draw(r, 0, 2) == 0) place_planes(r, &v.x, &a);
     packing.columns = (int32_t)r->chip.array_columns;
     packing.tile_c = a.tile_c;
     a.w = place_packed(r, b, &packing, &v.weights);

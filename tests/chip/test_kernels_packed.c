@@ -52,7 +52,7 @@ static void pack(void) {
 /* Each image has its own weights, or all have one matrix. */
 static void add_product(rig *r, bench *b) {
     struct xpu_conv2d_i16_args a = {
-        .batch = (int32_t)draw(r, 1, 4), .in_w = 1, .out_w = 1, .kernel_h = 1, .kernel_w = 1};
+        .x_plane = sizeof(float), .batch = (int32_t)draw(r, 1, 4), .in_w = 1, .out_w = 1, .kernel_h = 1, .kernel_w = 1};
     int own = (int)draw(r, 0, 2) > 0;
     a.stride_h = a.stride_w = a.dilation_h = a.dilation_w = a.groups = 1;
     a.in_h = a.out_h = draw_size(r, 100);

@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "base/file.h"
+#include "sim/func/driver.h"
 #include "tests/gen/devices.h"
 #include "tests/gen/onnx_build.h"
 #include "tests/unit/bench.h"
@@ -153,7 +154,9 @@ static void run_on(const window *v, const char *model, const char *chip, int on_
     if (good) {
         CU_ASSERT(has_kernel(check.program, kernel, arena));
         CU_ASSERT(v->stays_float || count_chains(check.program) == 1);
+        xpu_func_configure(&(xpu_func_options){.check_races = on_engine});
         good = xpu_device_check_layers(&check, &input, 1, &here);
+        xpu_func_configure(&(xpu_func_options){.check_races = 0});
     }
     if (good && y->data) CU_ASSERT(memcmp(y->data, here.data, bytes_of(y)) == 0);
     if (good && !y->data && !v->stays_float) CU_ASSERT(is_formula(v, narrow, &here));
@@ -198,6 +201,9 @@ static void shapes(void) {
         {1, 40, 19, 17, {3, 3}, 1, 1, {1, 1, 1, 1}, 0, 0, 0, 1},
         {2, 33, 14, 14, {5, 5}, 2, 1, {2, 2, 2, 2}, 0, 0, 0, 2},
         {1, 3, 17, 19, {3, 5}, 1, 2, {2, 4, 2, 4}, 0, 0, 0, 2},
+        {1, 32, 62, 63, {3, 3}, 2, 1, {1, 1, 1, 1}, 0, 6, 0, 0}, /* input rows in a ring on all chips with an engine */
+        {2, 40, 39, 40, {5, 5}, 2, 1, {2, 2, 1, 1}, 0, 0, 0, 0},
+        {1, 33, 60, 61, {3, 3}, 1, 2, {2, 2, 2, 2}, 0, 0, 0, 0},
     };
     BENCH_OPEN(b);
     xpu_arena *arena = xpu_arena_new(&b.mem, "test");

@@ -1,7 +1,7 @@
 /*
  * What makes bytes of a float32 input: the load of the product that alone reads them, another copy by DMA, or the
  * cores, as each case says. Each layer on func is that of the graph on the host, and rtl gives the same bytes; the
- * input has ties, infinities and NaN.
+ * input has ties, infinities and NaN. And what makes pixels of the planes of an input for products in int16.
  */
 #include <math.h>
 #include <stdio.h>
@@ -124,6 +124,84 @@ static void run(const network *n, xpu_arena *arena, xpu_diags *diags) {
     xpu_device_check_close(&check);
 }
 
+/* ---- products in int16 ---- */
+
+typedef struct {
+    const char *what;
+    int64_t batch, channels, side, kernel, stride, groups;
+    int is_read_twice;
+    const char *precision;
+    int is_woven; /* by the load of the product */
+} float_network;
+
+static const float_network float_networks[] = {
+    {"three planes", 1, 3, 39, 3, 2, 1, 0, "int16", 1},
+    {"three planes, int8 weights", 1, 3, 40, 3, 2, 1, 0, "int16x8", 1},
+    {"eight planes of two images", 2, 8, 24, 5, 1, 1, 0, "int16x8", 1},
+    {"pixels of two planes", 1, 2, 40, 1, 1, 1, 0, "int16", 1},
+    {"every other pixel of three planes", 1, 3, 40, 1, 2, 1, 0, "int16", 0},
+    {"nine planes", 1, 9, 24, 3, 1, 1, 0, "int16", 0},
+    {"two groups", 1, 4, 24, 3, 1, 2, 0, "int16", 0},
+    {"for two products", 1, 3, 24, 3, 1, 1, 1, "int16x8", 0},
+    {"in float32", 1, 3, 24, 3, 1, 1, 0, "fp32", 0},
+};
+
+static float float_weights[MOST_WEIGHTS];
+
+static void add_float_product(xpu_onnx_builder *b, const float_network *n, const char *result) {
+    const int64_t edge = n->kernel / 2;
+    XpuOnnx__NodeProto *node = xpu_onnx_node(b, "Conv", result, result, (const char *const[]){"x", "w", NULL});
+    xpu_onnx_ints(b, node, "strides", (const int64_t[]){n->stride, n->stride}, 2);
+    xpu_onnx_ints(b, node, "pads", (const int64_t[]){edge, edge, edge, edge}, 4);
+    xpu_onnx_int(b, node, "group", n->groups);
+    xpu_onnx_output(b, result, 4, (const int64_t[]){n->batch, OUT, -1, -1});
+}
+
+static const char *write_float_model(const float_network *n, xpu_arena *arena, xpu_diags *diags) {
+    xpu_onnx_builder b;
+    size_t length;
+    xpu_onnx_begin(&b, arena, 13);
+    xpu_onnx_input(&b, "x", 4, (const int64_t[]){n->batch, n->channels, n->side, n->side});
+    constant(&b, "w", XPU_F32, 4, (const int64_t[]){OUT, n->channels / n->groups, n->kernel, n->kernel}, float_weights);
+    add_float_product(&b, n, "y");
+    if (n->is_read_twice) add_float_product(&b, n, "z");
+    const char *path = xpu_path_join(arena, xpu_temporary_folder(arena, diags), "planes.onnx");
+    void *bytes = xpu_onnx_pack(&b, "planes", &length);
+    CU_ASSERT_EQUAL_FATAL(xpu_file_write(arena, path, bytes, length, diags), XPU_OK);
+    return path;
+}
+
+static void run_float(const float_network *n, xpu_arena *arena, xpu_diags *diags) {
+    xpu_device_check check;
+    xpurt_tensor input = {"x", "float32", 4, {n->batch, n->channels, n->side, n->side}, x};
+    xpurt_tensor y[2] = {0};
+    int good = xpu_device_check_compile(&check, write_float_model(n, arena, diags), "standard", n->precision);
+    xpu_func_configure(&(xpu_func_options){.check_races = 1});
+    good = good && xpu_device_check_layers(&check, &input, 1, y);
+    xpu_func_configure(&(xpu_func_options){.check_races = 0});
+    if (!good) printf("%s: %s\n", n->what, check.message);
+    CU_ASSERT_FATAL(good);
+    const size_t bytes = sizeof(float) * (size_t)(n->batch * OUT * y[0].dims[2] * y[0].dims[3]);
+    char *stats = xpu_device_check_rtl(&check, &input, 1, y[0].data, bytes);
+    if (!stats) printf("%s: %s\n", n->what, check.message);
+    CU_ASSERT_PTR_NOT_NULL_FATAL(stats);
+    CU_ASSERT(xpu_device_check_cycles(stats, "y", strcmp(n->precision, "fp32") ? "tensor" : "core") > 0);
+    const int is_woven = xpu_device_check_cycles(stats, "x/channel_last", NULL) < 0;
+    if (is_woven != n->is_woven) printf("%s: woven %d\n", n->what, is_woven);
+    CU_ASSERT_EQUAL(is_woven, n->is_woven);
+    free(stats);
+    for (int i = 0; i < 2; i++) xpurt_tensor_clear(&y[i]);
+    xpu_device_check_close(&check);
+}
+
+static void run_float_networks(xpu_arena *arena, xpu_diags *diags) {
+    uint32_t state = 7;
+    for (int i = 0; i < MOST_WEIGHTS; i++) float_weights[i] = ((float)draw(&state, 2001) - 1000.0f) / 4000.0f;
+    for (int i = 0; i < MOST_ELEMENTS; i++) x[i] = ((float)draw(&state, 2001) - 1000.0f) / 300.0f;
+    for (size_t i = 0; i < sizeof float_networks / sizeof *float_networks; i++)
+        run_float(&float_networks[i], arena, diags);
+}
+
 static void run_networks(xpu_arena *arena, xpu_diags *diags) {
     uint32_t state = 5;
     for (int i = 0; i < MOST_WEIGHTS; i++) weights[i] = (int8_t)draw(&state, 256);
@@ -133,7 +211,7 @@ static void run_networks(xpu_arena *arena, xpu_diags *diags) {
     }
 }
 
-static void run_all(void) {
+static void run_with(void (*all)(xpu_arena *arena, xpu_diags *diags)) {
     xpu_mem mem;
     xpu_diags diags;
     xpu_diags_init(&diags);
@@ -141,10 +219,18 @@ static void run_all(void) {
     if (setjmp(mem.out_of_memory)) {
         CU_FAIL("out of memory");
     } else {
-        run_networks(xpu_arena_new(&mem, "test"), &diags);
+        all(xpu_arena_new(&mem, "test"), &diags);
     }
     xpu_diags_clear(&diags);
     xpu_mem_release(&mem);
 }
 
-XPU_TEST_MAIN("quantised inputs", {"what makes the bytes", run_all})
+static void bytes_of_floats(void) {
+    run_with(run_networks);
+}
+static void pixels_of_planes(void) {
+    run_with(run_float_networks);
+}
+
+XPU_TEST_MAIN("quantised inputs", {"what makes the bytes", bytes_of_floats},
+              {"what makes pixels of planes", pixels_of_planes})

@@ -309,7 +309,7 @@ static void ahead(void) {
 /* A product in int16 of 8 x 8 pixels of 64 channels in chunks of tile_c, in tiles of two rows. */
 static struct xpu_conv2d_i16_args float_product(int32_t whole, int32_t tile_c) {
     const struct xpu_conv2d_i8_args bytes = product();
-    struct xpu_conv2d_i16_args a = {.x = bytes.x, .w = bytes.w, .y = bytes.y, .x_absmax = 0x80500000};
+    struct xpu_conv2d_i16_args a = {.x = bytes.x, .w = bytes.w, .y = bytes.y, .x_absmax = 0x80500000, .x_plane = 4};
     a.w_scale = a.x_absmax + 64;
     a.batch = a.kernel_h = a.kernel_w = a.stride_h = a.stride_w = a.dilation_h = a.dilation_w = a.groups = 1;
     a.in_h = a.in_w = a.out_h = a.out_w = a.tile_w = 8;
@@ -397,7 +397,131 @@ static void refused_within(void) {
     bench_close(&b);
 }
 
+/* ---- windows whose input rows stand in a ring ---- */
+
+enum { ROW_CASES = 300, MOST_PLACES = 128, NO_ROW = -1 };
+
+static int32_t draw(uint32_t *state, int32_t least, int32_t most) {
+    *state = *state * 1664525u + 1013904223u;
+    return least + (int32_t)((*state >> 8) % (uint32_t)(most - least + 1));
+}
+
+static int32_t least_of(int32_t a, int32_t b) {
+    return a < b ? a : b;
+}
+
+/* Whole rows, at least two tiles, and windows that share rows with those below. */
+static struct xpu_window_i16_args draw_windows(uint32_t *state) {
+    struct xpu_window_i16_args a = {.x = 0x80200000, .w = 0x80300000, .y = 0x80400000, .w_scale = 0x80500000};
+    a.x_absmax = 0x80600000, a.y_absmax = 0x80600040;
+    a.groups = a.dilation_w = a.w_int8 = 1;
+    a.batch = draw(state, 1, 3), a.in_c = a.out_c = a.y_pixel = draw(state, 1, 3) * 16;
+    a.tile_c = draw(state, 0, 1) ? a.in_c : 32;
+    a.stride_h = draw(state, 1, 3), a.stride_w = draw(state, 1, 2), a.dilation_h = draw(state, 1, 2);
+    do a.kernel_h = draw(state, 2, 7);
+    while ((a.kernel_h - 1) * a.dilation_h < a.stride_h);
+    a.kernel_w = draw(state, 1, 3), a.pad_left = draw(state, 0, a.kernel_w - 1), a.pad_top = draw(state, 0, 9);
+    a.tile_h = draw(state, 1, 6), a.out_h = a.tile_h + draw(state, 1, 20);
+    const int32_t reach = (a.kernel_h - 1) * a.dilation_h + 1, end = (a.out_h - 1) * a.stride_h + reach - a.pad_top;
+    a.in_h = end > 3 ? end - draw(state, 0, 2) : 1;
+    a.in_w = draw(state, 4, 9);
+    a.out_w = a.tile_w = (a.in_w + a.pad_left - a.kernel_w) / a.stride_w + 1;
+    a.sm = SM, a.sm_bytes = 1 << 18;
+    return a;
+}
+
+/* What stands in a place of the ring, and the windows that have read it. */
+typedef struct {
+    int32_t row, readers;
+} row_place;
+
+typedef struct {
+    const struct xpu_window_i16_args *args;
+    xpu_tiling_window_buffers at;
+    row_place places[MOST_PLACES];
+    int32_t first_load, loads; /* of rows that have come */
+} row_ring;
+
+/* Rows of all images, one block of channels behind the other. */
+static int32_t numbered(const struct xpu_window_i16_args *a, int32_t block, int32_t row_of_all) {
+    return block * a->batch * a->in_h + row_of_all;
+}
+
+/* The load's rows come: whoever reads what stood there is over by then. */
+static void come(row_ring *ring, const uint32_t *words) {
+    const struct xpu_window_i16_args *a = ring->args;
+    const int32_t row_bytes = 4 * a->in_w * a->in_c, from = (int32_t)(xpu_desc_copy_get_src(words) - a->x);
+    const int32_t block = from % (4 * a->in_c) / (4 * a->tile_c), first = from / row_bytes;
+    const int32_t place = (int32_t)(xpu_desc_copy_get_dst(words) - SM) / (int32_t)ring->at.row_bytes;
+    const int32_t is_apart = xpu_desc_copy_get_size1(words) > 1, sized = (int32_t)xpu_desc_copy_get_size2(words);
+    const int32_t pixels = (int32_t)xpu_desc_copy_get_size3(words) / a->in_c;
+    const int32_t rows = a->tile_c < a->in_c ? (int32_t)xpu_desc_copy_get_size1(words)
+                         : sized > 1         ? sized
+                                             : (pixels + a->in_w - 1) / a->in_w;
+    const int waits = xpu_desc_nop_get_wait1(words) == WINDOW;
+    CU_ASSERT_FATAL((!is_apart || a->tile_c < a->in_c) && rows > 0 && place + rows <= ring->at.ring_rows);
+    for (int32_t i = 0; i < rows; i++) {
+        row_place *p = &ring->places[place + i];
+        CU_ASSERT(p->readers == 0 || (waits && (int32_t)xpu_desc_nop_get_wait1_value(words) >= p->readers));
+        *p = (row_place){numbered(a, block, first + i), 0};
+    }
+}
+
+/* Each row that a window reads stands where it looks, when the loads that it waits for have come. 0: there is no ring.
+ */
+static int check_rows(const struct xpu_window_i16_args *a, const xpu_recorded *r) {
+    const int32_t downs = (a->out_h + a->tile_h - 1) / a->tile_h;
+    const xpu_tiling_shape shape = {a->in_h,       a->in_w,       a->in_c,     a->out_h,    a->out_w,
+                                    a->out_c,      a->kernel_h,   a->kernel_w, a->stride_h, a->stride_w,
+                                    a->dilation_h, a->dilation_w, a->groups};
+    const xpu_tiling_task task = {least_of(a->tile_c, a->in_c), a->tile_h, a->tile_w};
+    row_ring ring = {.args = a, .at = xpu_tiling_window_buffers_of(&shape, &task, 1, XPU_TILING_I16X8)};
+    if (!ring.at.ring_rows) return 0; /* two tiles are less */
+    CU_ASSERT_FATAL(ring.at.ring_rows <= MOST_PLACES);
+    for (int32_t i = 0; i < MOST_PLACES; i++) ring.places[i].row = NO_ROW;
+    for (int32_t window = 0; window < r->args.work; window++) {
+        const uint32_t *words = place(r, 1 + r->args.loads + window);
+        CU_ASSERT_FATAL(xpu_desc_nop_get_wait0(words) == LOAD);
+        for (; ring.loads < (int32_t)xpu_desc_nop_get_wait0_value(words); ring.loads++) {
+            const uint32_t *load = place(r, 1 + ring.loads);
+            if (xpu_desc_copy_get_src(load) >= a->x && xpu_desc_copy_get_src(load) < a->w) come(&ring, load);
+        }
+        const int32_t images = window / downs, block = images / a->batch, image = images % a->batch;
+        const int32_t begin = window % downs * a->tile_h * a->stride_h - a->pad_top, top = begin < 0 ? 0 : begin;
+        const int32_t rows = (int32_t)xpu_desc_window_get_tile_rows(words);
+        const int32_t outs = least_of(a->tile_h, a->out_h - window % downs * a->tile_h);
+        const int32_t reach = (a->kernel_h - 1) * a->dilation_h + 1;
+        const int32_t end = least_of(begin + (outs - 1) * a->stride_h + reach, a->in_h);
+        CU_ASSERT(rows == (end > top ? end - top : 0) &&
+                  xpu_desc_window_get_x_ring_rows(words) == (uint32_t)ring.at.ring_rows);
+        for (int32_t i = 0; i < rows; i++) {
+            const int32_t at = ((int32_t)xpu_desc_window_get_x_ring_first(words) + i) % ring.at.ring_rows;
+            CU_ASSERT_EQUAL(ring.places[at].row, numbered(a, block, image * a->in_h + top + i));
+            ring.places[at].readers = window + 1;
+        }
+    }
+    return 1;
+}
+
+static void rows_in_a_ring(void) {
+    BENCH_OPEN(b);
+    uint32_t state = 11;
+    int rings = 0;
+    for (int i = 0; i < ROW_CASES; i++) {
+        const struct xpu_window_i16_args args = draw_windows(&state);
+        xpu_recording recording = {.after = 0};
+        xpu_recorded r;
+        const xpu_recorded_call call = {"window_i16", (const uint32_t *)&args, 4};
+        const char *why = xpu_record_layers(&call, 1, LISTS, 32, 4096, b.arena, &recording, &r);
+        if (why) printf("%s\n", why);
+        CU_ASSERT_PTR_NULL_FATAL(why);
+        rings += check_rows(&args, &r);
+    }
+    CU_ASSERT(rings > ROW_CASES / 2);
+    bench_close(&b);
+}
+
 XPU_TEST_MAIN("lists of descriptors", {"ahead", ahead}, {"together", together}, {"in a ring", in_a_ring},
               {"bad rings", bad_rings}, {"scratch apart", scratch_apart}, {"lists", lists},
               {"layers before", layers_before}, {"refused", refused}, {"drains", drains},
-              {"refused within", refused_within})
+              {"refused within", refused_within}, {"rows in a ring", rows_in_a_ring})

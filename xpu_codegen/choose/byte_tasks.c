@@ -36,6 +36,7 @@ typedef struct {
     int has_weights;
     double least_step;        /* cycles that a step of the window engine is taken to need at least */
     xpu_tiling_format format; /* of elements in SM; 16-bit ones are float32 where they come from */
+    int is_free;              /* images may be smaller than `upper` */
 } problem;
 
 static int64_t parts(int64_t total, int64_t part) {
@@ -135,6 +136,7 @@ enum {
     FLOAT_BYTES = 4,
     ENGINE_GROUP = 110,      /* of a group of channels, beside its pixels */
     ENGINE_PIXEL = 2,        /* cycles of DMA for one that lies apart */
+    ENGINE_COPY = 40,        /* between two copies of 16-bit operands */
     ENGINE_MOST_STRIDE = 255 /* fields of 8 bits */
 };
 
@@ -148,19 +150,31 @@ static engine_cycles step_cycles_of(const problem *p, const xpu_tiling_task *t, 
     const xpu_tiling_window_buffers at = xpu_tiling_window_buffers_of(s, t, p->has_weights, p->format);
     const double rate = p->format.operand * p->format.weight; /* cycles for the products of a byte and a byte */
     const double taps = rate * (double)parts((int64_t)s->kernel_h * s->kernel_w, XPU_WINDOW_TAPS);
-    const double pixel = t->tile_c < s->in_c ? ENGINE_PIXEL : 0; /* else pixels lie side by side */
-    const double elements = (double)at.x_bytes / p->format.operand, source = p->format.operand > 1 ? FLOAT_BYTES : 1;
-    const double load = elements * source / ENGINE_LINE + pixel * elements / t->tile_c;
-    const double store = (double)at.y_bytes / ENGINE_LINE + pixel * t->tile_h * t->tile_w;
-    const double outputs = taps * t->tile_h * t->tile_w, groups = (double)parts(t->tile_c, channels);
+    /* bytes that do not lie side by side; 16 floats are a line */
+    const double pixel = t->tile_c < s->in_c && p->format.operand == 1 ? ENGINE_PIXEL : 0;
     const double rows = xpu_tiling_input_extent(t->tile_h, s->stride_h, s->kernel_h, s->dilation_h, s->in_h);
     const double columns = xpu_tiling_input_extent(t->tile_w, s->stride_w, s->kernel_w, s->dilation_w, s->in_w);
+    const double loaded = at.ring_rows ? (double)t->tile_h * s->stride_h : rows;
+    const double elements = loaded * columns * t->tile_c, source = p->format.operand > 1 ? FLOAT_BYTES : 1;
+    const double copy = p->format.operand > 1 ? ENGINE_COPY : 0;
+    const double load = elements * source / ENGINE_LINE + pixel * elements / t->tile_c + copy;
+    const double store = (double)at.y_bytes / ENGINE_LINE + pixel * t->tile_h * t->tile_w + copy;
+    const double outputs = taps * t->tile_h * t->tile_w, groups = (double)parts(t->tile_c, channels);
     const double inputs = rows * columns;
     double step = groups * ((outputs > inputs ? outputs : inputs) + ENGINE_GROUP);
     if (step < load) step = load;
     if (step < store) step = store;
     if (step < p->least_step) step = p->least_step;
-    return (engine_cycles){step, load + store};
+    return (engine_cycles){step, load * rows / loaded + store};
+}
+
+/* Bytes of SM; of smaller images, too, of which one tile may have all rows: then there is no ring. */
+static uint64_t engine_bytes_of(const problem *p, const xpu_tiling_task *t) {
+    xpu_tiling_shape alone = p->upper;
+    const uint64_t bytes = xpu_tiling_window_buffers_of(&p->upper, t, p->has_weights, p->format).total;
+    alone.out_h = t->tile_h;
+    const uint64_t without = xpu_tiling_window_buffers_of(&alone, t, p->has_weights, p->format).total;
+    return p->is_free && without > bytes ? without : bytes;
 }
 
 /* Steps overlap: each takes what its slowest part takes; the first load and the last store are seen. */
@@ -185,8 +199,7 @@ static double try_block(const problem *p, uint32_t channels, int32_t block, doub
     for (int32_t w = largest_part(s->out_w, most_extent(pixels)); w > 0; w = next_part(s->out_w, w)) {
         for (int32_t h = largest_part(s->out_h, most_extent(pixels / w)); h > 0; h = next_part(s->out_h, h)) {
             const xpu_tiling_task t = {block, h, w};
-            if (xpu_tiling_window_buffers_of(&p->upper, &t, p->has_weights, p->format).total > (uint64_t)p->room)
-                continue;
+            if (engine_bytes_of(p, &t) > (uint64_t)p->room) continue;
             double cycles = engine_cycles_of(p, &t, channels);
             if (least >= 0 && cycles >= least) continue;
             least = cycles;
@@ -230,15 +243,15 @@ static int choose_window_tasks(xpu_codegen *cg, const xpu_conv_shape *conv, int 
                  cg->chip.cores,
                  has_weights,
                  format.operand > 1 ? WIDE_STEP : ENGINE_STEP,
-                 format};
+                 format,
+                 !xpu_dim_is_const(&cg->graph->dims, conv->in_h, NULL)};
     *sm_bytes = 0;
     xpu_list_sizes(cg, conv, &tasks->sizes);
     for (uint32_t i = 0; i < tasks->sizes.count; i++) {
         p.shape = xpu_shape_of_size(&upper, &tasks->sizes.items[i]);
         tasks->cycles = choose_for_engine(&p, cg->chip.window_channels, &tasks->items[i]);
         if (tasks->cycles < 0) return 0;
-        const int64_t bytes =
-            (int64_t)xpu_tiling_window_buffers_of(&upper, &tasks->items[i], has_weights, format).total;
+        const int64_t bytes = (int64_t)engine_bytes_of(&p, &tasks->items[i]);
         if (bytes > *sm_bytes) *sm_bytes = bytes;
     }
     if (xpu_when_listed(cg) != XPU_NOT_LISTED) p.least_step = xpu_cost.listed_step;
@@ -327,7 +340,7 @@ const char *xpu_choose_following_tasks(xpu_codegen *cg, const xpu_conv_shape *co
                                        xpu_byte_tasks *tasks, int64_t *sm_bytes, int32_t *follows) {
     const xpu_tiling_shape shape = xpu_tiling_shape_of(cg, conv);
     const int64_t room = (int64_t)cg->chip.sm_bytes - (int64_t)XPU_MAILBOX_BYTES * XPU_MAX_CORES - product->sm_bytes;
-    const problem p = {shape, shape, 1, room, cg->chip.cores, 1, ENGINE_STEP, XPU_TILING_I8};
+    const problem p = {shape, shape, 1, room, cg->chip.cores, 1, ENGINE_STEP, XPU_TILING_I8, 0};
     if (xpu_dim_upper(cg, conv->batch) != 1) return "there are several images";
     if (shape.out_w > XPU_WINDOW_MOST_EXTENT || shape.out_h > XPU_WINDOW_MOST_EXTENT ||
         shape.in_c > XPU_WINDOW_MOST_EXTENT)

@@ -192,6 +192,19 @@ static void set_steps(xpu_codegen *cg, struct xpu_tile_group *tile, const xpu_co
     tile->x_pixel = xpu_arg_dim(xpu_dim_mul_const(dims, pixel, right));
 }
 
+/* The same of float32, which may lie in planes; the bytes from a channel to the next. */
+static xpu_arg_int set_float_steps(xpu_codegen *cg, struct xpu_tile_group *tile, const xpu_conv_shape *s,
+                                   int has_planes) {
+    xpu_dims *dims = &cg->graph->dims;
+    xpu_conv_shape of_plane = *s;
+    if (has_planes) of_plane.x_pixel = xpu_dim_of(cg, 1);
+    set_steps(cg, tile, &of_plane, sizeof(float));
+    if (!has_planes) return xpu_arg_number(sizeof(float));
+    const xpu_dim plane = xpu_dim_mul_const(dims, xpu_dim_mul(dims, s->in_h, s->in_w), sizeof(float));
+    tile->x_image = xpu_arg_dim(xpu_dim_mul(dims, plane, s->in_c));
+    return xpu_arg_dim(plane);
+}
+
 /* The operand of a product of bytes, and how its load makes them where it is float32 (x_divisor not 0). */
 static void set_byte_input(xpu_codegen *cg, uint32_t layer, xpu_node node, const xpu_conv_shape *s,
                            struct xpu_conv2d_i8_call *call) {
@@ -203,16 +216,19 @@ static void set_byte_input(xpu_codegen *cg, uint32_t layer, xpu_node node, const
         set_steps(cg, &call->tile, s, 1);
         return;
     }
-    xpu_conv_shape of_plane = *s;
-    xpu_dims *dims = &cg->graph->dims;
-    const xpu_dim plane = xpu_dim_mul_const(dims, xpu_dim_mul(dims, s->in_h, s->in_w), sizeof(float));
     call->x = xpu_arg_at(xpu_operand_buffer(cg, layer, input.x, "x"));
     call->x_divisor = xpu_arg_real(input.scale);
     call->x_origin = xpu_arg_number(input.zero);
-    call->x_plane = input.has_planes ? xpu_arg_dim(plane) : xpu_arg_number(sizeof(float));
-    if (input.has_planes) of_plane.x_pixel = xpu_dim_of(cg, 1);
-    set_steps(cg, &call->tile, &of_plane, sizeof(float));
-    if (input.has_planes) call->tile.x_image = xpu_arg_dim(xpu_dim_mul(dims, plane, s->in_c));
+    call->x_plane = set_float_steps(cg, &call->tile, s, input.has_planes);
+}
+
+/* The operand of a product in int16. */
+static void set_float_input(xpu_codegen *cg, uint32_t layer, xpu_node node, const xpu_conv_shape *s,
+                            struct xpu_conv2d_i16_call *call) {
+    xpu_value planes;
+    const int has_planes = xpu_weaves_input(cg, node, &planes);
+    if (has_planes) call->operands.x = xpu_arg_at(xpu_operand_buffer(cg, layer, planes, "x"));
+    call->x_plane = set_float_steps(cg, &call->tile, s, has_planes);
 }
 
 /* The result may overwrite the branch: the engine loads each tile of it before it stores that tile. Not where the
@@ -253,7 +269,7 @@ static xpu_status lower_i16(xpu_codegen *cg, uint32_t layer, xpu_node node, cons
     call.x_absmax = xpu_operand_of(cg, layer, node, XPU_IN_ABSMAX, "absmax");
     call.w_scale = xpu_operand_of(cg, layer, node, XPU_IN_WSCALE, "scale");
     call.tile = tile_of(cg, layer, node, tiles, follows_wait(cg, layer));
-    set_steps(cg, &call.tile, s, sizeof(float));
+    set_float_input(cg, layer, node, s, &call);
     xpu_describe_layer(cg, layer, XPU_KERNEL_conv2d_i16, conv_macs(cg, s));
     return xpu_add_conv2d_i16(cg, layer, &call);
 }
@@ -690,7 +706,7 @@ xpu_status xpu_lower_packed_matmul(xpu_codegen *cg, uint32_t layer, xpu_node nod
     call.x_absmax = xpu_operand_of(cg, layer, node, XPU_IN_ABSMAX, "absmax");
     call.w_scale = xpu_operand_of(cg, layer, node, XPU_IN_WSCALE, "scale");
     call.tile = tile_of(cg, layer, node, tiles, follows_wait(cg, layer));
-    set_steps(cg, &call.tile, &s, sizeof(float));
+    call.x_plane = set_float_steps(cg, &call.tile, &s, 0);
     call.w_image = xpu_arg_dim(own ? packed_bytes(cg, w) : zero);
     call.scale_image = xpu_arg_dim(xpu_dim_mul_const(&cg->graph->dims, columns, 4));
     call.repeat_h = call.repeat_w = xpu_arg_number(0);

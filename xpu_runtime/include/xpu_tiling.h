@@ -206,11 +206,26 @@ static inline uint32_t xpu_tiling_align(uint32_t bytes) {
 /* Bytes of the post-processor's parameters, which stand in SM where a layer has lists of descriptors. */
 enum { XPU_TILING_PARAMS = 64 };
 
-/* What a task of the window engine has in SM, in bytes from the start of its scratch: twice the input tile, the result,
- * and of a block of channels weights [kernel_h * kernel_w][tile_c], bias and factors, each from the start
- * of the block's copy on; then the post-processor's parameters. Elements as the format says. */
+/* Rows of input that a task of windows over 16-bit operands has in a ring in SM; 0: each tile is loaded as a whole. The
+ * tile has whole rows, and others stand below it, with which it shares some. The ring has room for a tile and what the
+ * next one needs more; it begins again where a tile does. */
+static inline int32_t xpu_tiling_window_ring(const xpu_tiling_shape *s, const xpu_tiling_task *t,
+                                             xpu_tiling_format format) {
+    enum { MOST_ROWS = 65535 };
+    const int32_t reach = (s->kernel_h - 1) * s->dilation_h + 1;
+    if (format.operand == 1u || t->tile_w < s->out_w || t->tile_h >= s->out_h || reach <= s->stride_h) return 0;
+    const int64_t down = (int64_t)t->tile_h * s->stride_h, rows = 2 * down - s->stride_h + reach;
+    const int64_t whole = (rows + down - 1) / down * down;
+    if (s->stride_h == 1 && whole > 2 * (down - s->stride_h + reach)) return 0;
+    return whole <= MOST_ROWS ? (int32_t)whole : 0;
+}
+
+/* What a task of the window engine has in SM, in bytes from the start of its scratch: the ring of input rows, or twice
+ * the input tile; twice the result, and of a block of channels weights [kernel_h * kernel_w][tile_c], bias and factors,
+ * each from the start of the block's copy on; then the post-processor's parameters. Elements as the format says. */
 typedef struct {
-    uint32_t x_bytes, y, y_bytes, w, w_bytes, bias, factors, params;
+    int32_t ring_rows; /* 0: there is no ring */
+    uint32_t row_bytes, x_bytes, y, y_bytes, w, w_bytes, bias, factors, params;
     uint64_t total;
 } xpu_tiling_window_buffers;
 
@@ -223,17 +238,20 @@ static inline xpu_tiling_window_buffers xpu_tiling_window_buffers_of(const xpu_t
         (uint64_t)xpu_tiling_input_extent(t->tile_h, s->stride_h, s->kernel_h, s->dilation_h, s->in_h);
     const uint64_t cols =
         (uint64_t)xpu_tiling_input_extent(t->tile_w, s->stride_w, s->kernel_w, s->dilation_w, s->in_w);
-    const uint64_t x = rows * cols * channels * format.operand;
+    const uint64_t row = cols * channels * format.operand;
+    at.ring_rows = xpu_tiling_window_ring(s, t, format);
+    const uint64_t x = at.ring_rows ? (uint64_t)at.ring_rows * row : rows * row, inputs = at.ring_rows ? 1 : 2;
     const uint64_t y = (uint64_t)t->tile_h * (uint64_t)t->tile_w * channels * format.result;
+    at.row_bytes = (uint32_t)row;
     at.x_bytes = xpu_tiling_align((uint32_t)x);
     at.y_bytes = xpu_tiling_align((uint32_t)y);
-    at.y = 2 * at.x_bytes;
+    at.y = (uint32_t)inputs * at.x_bytes;
     at.w = at.y + 2 * at.y_bytes;
     at.bias = has_weights ? xpu_tiling_align((uint32_t)(s->kernel_h * s->kernel_w) * channels * format.weight) : 0;
     at.factors = at.bias + xpu_tiling_align(4 * channels);
     at.w_bytes = at.factors + xpu_tiling_align(4 * channels);
     at.params = at.w + 2 * at.w_bytes;
-    at.total = 2 * (x + y + at.w_bytes) + 4 * 64 + XPU_TILING_PARAMS;
+    at.total = inputs * x + 2 * (y + at.w_bytes) + 4 * 64 + XPU_TILING_PARAMS;
     return at;
 }
 

@@ -589,7 +589,7 @@ xpu_ticket xpu_conv2d_i16(const struct xpu_conv2d_i16_args *args, uint32_t layer
     const struct format f = {.sizes = a.w_int8 ? XPU_TILING_I16X8 : XPU_TILING_I16,
                              .x_type = XPU_TYPE_F32,
                              .tile_type = XPU_TYPE_I16,
-                             .x_channel = 4,
+                             .x_channel = a.x_plane,
                              .y_type = XPU_TYPE_F32,
                              .branch_type = XPU_TYPE_F32,
                              .mode = a.w_int8 ? XPU_OPERANDS_16X8 : XPU_OPERANDS_16X16,

@@ -52,6 +52,8 @@ static struct work {
     struct xpu_progress progress; /* of it */
     int follows, has_unstored, has_begun;
     xpu_tiling_window_buffers places;
+    uint32_t first_window;                        /* what the window engine has signalled before */
+    int32_t next_row, first_place, rows_of_image; /* of those that come to a ring of input rows */
     struct pair x, y, w;
     xpu_ticket loaded, computed, stored; /* of what was queued last */
     uint32_t params;
@@ -110,6 +112,72 @@ static void load_input(struct work *k, const struct tile *t, xpu_ticket made) {
     const uint32_t element = pixel * (uint32_t)a->in_c + (uint32_t)k->at.channel;
     load(k, k->input, k->x.address[k->x.now], a->x + k->image * element, made, k->x.free[k->x.now]);
 }
+
+/* ---- input rows in a ring ---- */
+
+/* Rows of input from a tile to the one below. */
+static int32_t rows_down(const struct work *k) {
+    return k->args.tile_h * k->args.stride_h;
+}
+
+/* Rows are counted on from one block of channels, and from one image, to the next, from a multiple of rows_down on; row
+ * r of the image here is this + r, and stands in the ring at that, modulo its rows. What a tile needs more ends at such
+ * a multiple, so it is one copy. */
+static int32_t rows_before(const struct work *k) {
+    const struct xpu_window_i8_args *a = &k->args;
+    const int32_t images = k->at.channel / a->tile_c * a->batch + k->at.image;
+    return images * k->rows_of_image + k->first_place;
+}
+
+static void number_rows(struct work *k) {
+    const struct xpu_window_i8_args *a = &k->args;
+    const int32_t down = rows_down(k), end = down - a->stride_h + (a->kernel_h - 1) * a->dilation_h + 1 - a->pad_top;
+    k->first_place = (down - end % down) % down;
+    k->rows_of_image = (int32_t)round_up((uint32_t)(k->first_place + a->in_h), (uint32_t)down);
+}
+
+/* When the place of a row is free: the last step that reads what stood there is done. */
+static xpu_ticket place_free(const struct work *k, int32_t row) {
+    const struct xpu_window_i8_args *a = &k->args;
+    const int32_t gone = row - k->places.ring_rows - k->first_place;
+    if (gone < 0) return k->free;
+    const int32_t steps = (a->out_h + a->tile_h - 1) / a->tile_h;
+    const int32_t last = min_i32((gone % k->rows_of_image + a->pad_top) / rows_down(k), steps - 1);
+    return (xpu_ticket){XPU_COUNTER_WINDOW, k->first_window + (uint32_t)(gone / k->rows_of_image * steps + last + 1)};
+}
+
+/* The rows of a tile that the ring does not have; the first of an image may be two copies, where the ring begins again.
+ */
+static void load_rows(struct work *k, const struct tile *t, xpu_ticket made) {
+    const struct xpu_window_i8_args *a = &k->args;
+    const int32_t before = rows_before(k), end = t->ih + t->in_rows, ring = k->places.ring_rows;
+    if (k->at.oh == 0) k->next_row = t->ih;
+    while (k->next_row < end) {
+        const int32_t row = k->next_row, place = (before + row) % ring, rows = min_i32(end - row, ring - place);
+        const int32_t pixel = (k->at.image * a->in_h + row) * a->in_w, is_dense = t->in_columns == a->in_w;
+        const int32_t pixels = t->in_columns * a->in_c;
+        ring_the_bell(&rings[LOAD]);
+        uint32_t *words = load(k, k->input, k->x.address[0] + (uint32_t)place * k->places.row_bytes,
+                               a->x + k->image * (uint32_t)(pixel * a->in_c + k->at.channel), made,
+                               place_free(k, before + row + rows - 1));
+        if (t->channels < a->in_c) {
+            set_box(words, rows, t->in_columns, t->channels);
+            xpu_desc_copy_set_dst_stride1(words, (int32_t)k->places.row_bytes);
+        } else {
+            set_box(words, 1, is_dense ? 1 : rows, is_dense ? rows * pixels : pixels);
+            xpu_desc_copy_set_dst_stride2(words, (int32_t)k->places.row_bytes);
+        }
+        k->next_row = row + rows;
+    }
+}
+
+static void set_ring(const struct work *k, const struct tile *t, uint32_t *words) {
+    xpu_desc_window_set_x_ring_rows(words, (uint32_t)k->places.ring_rows);
+    xpu_desc_window_set_x_ring_first(words, (uint32_t)((rows_before(k) + t->ih) % k->places.ring_rows));
+    xpu_desc_window_set_x_row_stride(words, (int32_t)k->places.row_bytes);
+}
+
+/* ---- stores ---- */
 
 static void queue_store(struct work *k, const struct cursor *at, xpu_ticket also) {
     const struct xpu_window_i8_args *a = &k->args;
@@ -173,13 +241,14 @@ static int is_set(const struct tile *set, const struct tile *t) {
            set->in_rows == t->in_rows && set->in_columns == t->in_columns && set->top == t->top && set->left == t->left;
 }
 
-static void queue_window(struct work *k) {
+static void queue_window(struct work *k, const struct tile *t) {
     const struct xpu_window_i8_args *a = &k->args;
     const uint32_t block = k->w.address[k->w.now];
     uint32_t *words = ring_next(&rings[WINDOW], k->window, &k->computed);
     flip(&k->y);
     set_waits(words, k->loaded, k->y.free[k->y.now]);
-    SET_ADDRESS(words, window, x, k->x.address[k->x.now]);
+    SET_ADDRESS(words, window, x, k->x.address[k->places.ring_rows ? 0 : k->x.now]);
+    if (k->places.ring_rows) set_ring(k, t, words);
     SET_ADDRESS(words, window, y, k->y.address[k->y.now]);
     SET_ADDRESS(words, window, w, a->w ? block : 0);
     const uint32_t bias = a->bias ? block + k->places.bias : 0; /* sums of bytes start from it */
@@ -322,9 +391,12 @@ static void queue_tile(struct work *k, const struct tile *t, xpu_ticket made) {
         return;
     }
     if (k->at.image == 0 && k->at.oh == 0 && k->at.ow == 0) load_block(k, t->channels); /* with the input, LOADS */
-    load_input(k, t, made);
+    if (k->places.ring_rows)
+        load_rows(k, t, made);
+    else
+        load_input(k, t, made);
     ring_the_bell(&rings[LOAD]);
-    queue_window(k);
+    queue_window(k, t);
     ring_the_bell(&rings[WINDOW]);
 }
 
@@ -403,6 +475,8 @@ static void set_up_buffers(struct work *k) {
     const xpu_tiling_shape shape = {.in_h = a->in_h,
                                     .in_w = a->in_w,
                                     .in_c = a->in_c,
+                                    .out_h = a->out_h,
+                                    .out_w = a->out_w,
                                     .kernel_h = a->kernel_h,
                                     .kernel_w = a->kernel_w,
                                     .stride_h = a->stride_h,
@@ -414,6 +488,8 @@ static void set_up_buffers(struct work *k) {
     k->places =
         xpu_tiling_window_buffers_of(&shape, &task, a->w != 0, (xpu_tiling_format){k->operand, k->weight, k->result});
     if (k->places.total > (uint64_t)a->sm_bytes) xpu_abort(ABORT_SHARED_MEMORY);
+    k->first_window = xpu_expect(XPU_COUNTER_WINDOW, 0).value;
+    if (k->places.ring_rows) number_rows(k);
     k->x = make_pair(a->sm, 0, k->places.x_bytes, k->free);
     k->y = make_pair(a->sm, k->places.y, k->places.y_bytes, k->free);
     k->w = make_pair(a->sm, k->places.w, k->places.w_bytes, k->free);
