@@ -98,6 +98,7 @@ xpu_conv_shape xpu_conv_shape_of(xpu_codegen *cg, xpu_node node) {
     int is_conv = xpu_node_has(cg->graph, node, XPU_TRAIT_WINDOW);
     xpu_conv_shape s = is_conv ? conv_shape(cg, node) : matmul_shape(cg, node);
     s.quantised = xpu_quantises_input(cg, node, NULL);
+    s.woven = xpu_weaves_input(cg, node, NULL);
     if (is_slow(cg, xpu_node_input(cg->graph, node, XPU_IN_X))) s.slow |= XPU_SLOW_X;
     if (is_slow(cg, xpu_node_output(cg->graph, node, 0))) s.slow |= XPU_SLOW_Y;
     if (is_slow(cg, xpu_node_input(cg->graph, node, XPU_IN_BRANCH))) s.slow |= XPU_SLOW_BRANCH;

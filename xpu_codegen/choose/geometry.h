@@ -18,6 +18,7 @@ typedef struct {
     int restored;    /* row_restore takes its rows while later ones are made */
     int slow;        /* XPU_SLOW_...; 0: nothing is known, either */
     int quantised;   /* x is float32 in memory and bytes in SM (quantised_input.h) */
+    int woven;       /* x is planes in memory, and int16 pixels in SM */
 } xpu_conv_shape;
 /* Sizes of images x and y of rank 3 or 4, those of rank 3 being one row high; all else is 0. */
 xpu_conv_shape xpu_image_shape(xpu_codegen *cg, xpu_value x, xpu_value y);

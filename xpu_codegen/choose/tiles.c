@@ -36,7 +36,7 @@ typedef struct {
     int64_t batch;
     int32_t columns, acc_rows, widest; /* widest: input channels of the widest column tile */
     uint32_t sm_bytes;
-    int has_branch, restored, own_weights;
+    int has_branch, restored, own_weights, woven;
     xpu_listed listed;                  /* who makes descriptors */
     double x_pixels, x_pitch, gm_rate;  /* of an image; bytes from one to the next; bytes of weights in a cycle */
     double slow_x, slow_y, slow_branch; /* cycles of a line in GM; 0: it lies in L3 */
@@ -59,6 +59,7 @@ static problem make_problem(xpu_codegen *cg, const xpu_conv_shape *s, int has_br
                  .sm_bytes = cg->chip.sm_bytes - XPU_MAILBOX_BYTES * XPU_MAX_CORES,
                  .has_branch = has_branch,
                  .restored = s->restored,
+                 .woven = s->woven,
                  .own_weights = s->own_weights && xpu_bounded(cg, s->batch) > 1,
                  .listed = s->own_weights ? XPU_NOT_LISTED : xpu_when_listed(cg),
                  .format = format,
@@ -104,6 +105,13 @@ static double parts(double total, double part) {
  * pixel: neighbouring pixels without gaps are one run. */
 static double lines_of(double rows, double pixels, double bytes, double pitch) {
     return bytes == pitch ? rows * parts(pixels * bytes, LINE_BYTES) : rows * pixels * parts(bytes, LINE_BYTES);
+}
+
+/* The same of the input of a tile. Planes that are woven come in runs of 16 elements, a line each, or two where rows do
+ * not begin at a line. */
+static double input_lines_of(const problem *p, const cut *c, double rows, double pixels, double channels) {
+    if (!p->woven) return lines_of(rows, pixels, channels * p->input_bytes, p->x_pitch);
+    return rows * channels * parts(pixels * p->input_bytes, LINE_BYTES) * (c->tile_w < p->shape.out_w ? 2 : 1);
 }
 
 static double tiles_of(const problem *p, const cut *c) {
@@ -189,7 +197,7 @@ static double x_lines_of(const problem *p, const cut *c) {
     const int whole = c->whole & XPU_TILE_WHOLE_X;
     const double channels = whole ? s->in_c : c->tile_c, column_tiles = xpu_tiling_column_tiles(s->out_c, p->columns);
     const double loads = whole ? 1 : column_tiles * xpu_tiling_chunks(0, p->widest, c->tile_c);
-    return tiles_of(p, c) * loads * lines_of(rows, pixels, channels * p->input_bytes, p->x_pitch);
+    return tiles_of(p, c) * loads * input_lines_of(p, c, rows, pixels, channels);
 }
 
 /* Bytes that loads read from GM: weights, and x where it lies there. */
@@ -238,7 +246,7 @@ static double cycles_of(const problem *p, const cut *c, xpu_layer_model *model) 
     double array = column_tiles * array_of(p, c, passes, drain);
     int whole_x = c->whole & XPU_TILE_WHOLE_X, whole_w = c->whole & XPU_TILE_WHOLE_W;
     double channels = whole_x ? s->in_c : c->tile_c, inputs = whole_x ? 1 : column_tiles * chunks;
-    double x = lines_of(rows, pixels, channels * p->input_bytes, p->x_pitch) + xpu_cost.copy;
+    double x = input_lines_of(p, c, rows, pixels, channels) + xpu_cost.copy;
     double block = taps * c->tile_c * p->columns * weight / p->gm_rate + xpu_cost.copy;
     double weights = weights_of(p) / p->gm_rate;
     double load = tiles * inputs * x + (whole_w ? weights : tiles * (weights + column_tiles * chunks * xpu_cost.copy));
