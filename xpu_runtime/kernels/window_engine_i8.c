@@ -43,6 +43,12 @@ struct wide {
     int32_t w_int8;
 };
 
+/* What of xpu_tiling_window_buffers is needed later; LM is small. */
+struct places {
+    uint32_t bias, factors, params, row_bytes;
+    int32_t ring_rows; /* 0: there is no ring */
+};
+
 static struct work {
     struct xpu_window_i8_args args;
     uint8_t is_wide, image, operand, weight, result; /* bytes of elements of x, where it comes from and in SM, ... */
@@ -51,7 +57,7 @@ static struct work {
     int (*product)(void); /* queues some more of the product that this follows; 0: nothing is left, or there is none */
     struct xpu_progress progress; /* of it */
     int follows, has_unstored, has_begun;
-    xpu_tiling_window_buffers places;
+    struct places places;
     uint32_t first_window;                        /* what the window engine has signalled before */
     int32_t next_row, first_place, rows_of_image; /* of those that come to a ring of input rows */
     struct pair x, y, w;
@@ -485,14 +491,15 @@ static void set_up_buffers(struct work *k) {
                                     .dilation_w = a->dilation_w};
     const xpu_tiling_task task = {min_i32(a->tile_c, a->in_c), min_i32(a->tile_h, a->out_h),
                                   min_i32(a->tile_w, a->out_w)};
-    k->places =
+    const xpu_tiling_window_buffers at =
         xpu_tiling_window_buffers_of(&shape, &task, a->w != 0, (xpu_tiling_format){k->operand, k->weight, k->result});
-    if (k->places.total > (uint64_t)a->sm_bytes) xpu_abort(ABORT_SHARED_MEMORY);
+    if (at.total > (uint64_t)a->sm_bytes) xpu_abort(ABORT_SHARED_MEMORY);
+    k->places = (struct places){at.bias, at.factors, at.params, at.row_bytes, at.ring_rows};
     k->first_window = xpu_expect(XPU_COUNTER_WINDOW, 0).value;
     if (k->places.ring_rows) number_rows(k);
-    k->x = make_pair(a->sm, 0, k->places.x_bytes, k->free);
-    k->y = make_pair(a->sm, k->places.y, k->places.y_bytes, k->free);
-    k->w = make_pair(a->sm, k->places.w, k->places.w_bytes, k->free);
+    k->x = make_pair(a->sm, 0, at.x_bytes, k->free);
+    k->y = make_pair(a->sm, at.y, at.y_bytes, k->free);
+    k->w = make_pair(a->sm, at.w, at.w_bytes, k->free);
 }
 
 /* The same, of xpu_tiling_ring_layout: what is loaded stands behind loads of the product that wait. */
