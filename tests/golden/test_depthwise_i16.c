@@ -15,7 +15,7 @@
 #include "tests/unit/bench.h"
 #include "tests/unit/unit.h"
 
-enum { MOST_ELEMENTS = 1 << 17, MOST_WEIGHTS = 200 * 49 };
+enum { MOST_ELEMENTS = 132000, MOST_WEIGHTS = 200 * 49 };
 
 typedef struct {
     int64_t batch, channels, height, width, kernel[2], stride, dilation, pads[4]; /* top, left, bottom, right */
@@ -196,6 +196,8 @@ static void shapes(void) {
         {1, 20, 21, 9, {3, 3}, 1, 4, {4, 4, 4, 4}, 0, 0, 0, 0},
         {1, 16, 12, 14, {3, 3}, 1, 1, {40, 1, 40, 1}, 0, 0, 0, 0},
         {1, 16, 40, 3, {7, 2}, 5, 1, {0, 9, 0, 9}, 0, 0, 0, 0},
+        {1, 2, 1, 65601, {1, 5}, 1, 1, {0, 2, 0, 2}, 0, 0, 0, 0}, /* more columns than a descriptor's field can say */
+        {1, 2, 65601, 1, {3, 1}, 2, 1, {1, 0, 1, 0}, 0, 0, 0, 0},
         {1, 16, 20, 20, {8, 8}, 1, 1, {3, 3, 3, 3}, 0, 0, 1, 0},      /* more than 7 x 7 */
         {1, 16, 30, 30, {3, 3}, 1, 12, {12, 12, 12, 12}, 0, 0, 1, 0}, /* reaches over 25 x 25 */
         {1, 40, 19, 17, {3, 3}, 1, 1, {1, 1, 1, 1}, 0, 0, 0, 1},

@@ -168,13 +168,21 @@ static engine_cycles step_cycles_of(const problem *p, const xpu_tiling_task *t, 
     return (engine_cycles){step, load * rows / loaded + store};
 }
 
-/* Bytes of SM; of smaller images, too, of which one tile may have all rows: then there is no ring. */
+static uint64_t bytes_of_image(const problem *p, const xpu_tiling_task *t, int32_t out_h, int32_t out_w) {
+    xpu_tiling_shape s = p->upper;
+    s.out_h = out_h, s.out_w = out_w;
+    return xpu_tiling_window_buffers_of(&s, t, p->has_weights, p->format).total;
+}
+
+/* Bytes of SM; also of smaller images, which have a ring or none where the largest does not: all their rows may be one
+ * tile, or all their columns. */
 static uint64_t engine_bytes_of(const problem *p, const xpu_tiling_task *t) {
-    xpu_tiling_shape alone = p->upper;
-    const uint64_t bytes = xpu_tiling_window_buffers_of(&p->upper, t, p->has_weights, p->format).total;
-    alone.out_h = t->tile_h;
-    const uint64_t without = xpu_tiling_window_buffers_of(&alone, t, p->has_weights, p->format).total;
-    return p->is_free && without > bytes ? without : bytes;
+    uint64_t bytes = bytes_of_image(p, t, p->upper.out_h, p->upper.out_w);
+    if (!p->is_free) return bytes;
+    const uint64_t low = bytes_of_image(p, t, t->tile_h, p->upper.out_w);
+    const uint64_t narrow = bytes_of_image(p, t, p->upper.out_h, t->tile_w);
+    if (bytes < low) bytes = low;
+    return bytes < narrow ? narrow : bytes;
 }
 
 /* Steps overlap: each takes what its slowest part takes; the first load and the last store are seen. */
@@ -191,6 +199,14 @@ static int64_t most_extent(int64_t pixels) {
     return pixels < XPU_WINDOW_MOST_EXTENT ? pixels : XPU_WINDOW_MOST_EXTENT;
 }
 
+/* Whether its fields have room for the input of a tile. */
+static int is_describable(const xpu_tiling_shape *s, const xpu_tiling_task *t) {
+    return xpu_tiling_input_extent(t->tile_h, s->stride_h, s->kernel_h, s->dilation_h, s->in_h) <=
+               XPU_WINDOW_MOST_EXTENT &&
+           xpu_tiling_input_extent(t->tile_w, s->stride_w, s->kernel_w, s->dilation_w, s->in_w) <=
+               XPU_WINDOW_MOST_EXTENT;
+}
+
 /* The fastest task with blocks of `block` channels, where it is faster than `least`, if that is not negative. */
 static double try_block(const problem *p, uint32_t channels, int32_t block, double least, xpu_tiling_task *best) {
     const xpu_tiling_shape *s = &p->shape;
@@ -199,6 +215,7 @@ static double try_block(const problem *p, uint32_t channels, int32_t block, doub
     for (int32_t w = largest_part(s->out_w, most_extent(pixels)); w > 0; w = next_part(s->out_w, w)) {
         for (int32_t h = largest_part(s->out_h, most_extent(pixels / w)); h > 0; h = next_part(s->out_h, h)) {
             const xpu_tiling_task t = {block, h, w};
+            if (!is_describable(&p->upper, &t)) continue;
             if (engine_bytes_of(p, &t) > (uint64_t)p->room) continue;
             double cycles = engine_cycles_of(p, &t, channels);
             if (least >= 0 && cycles >= least) continue;
@@ -235,7 +252,7 @@ static int choose_window_tasks(xpu_codegen *cg, const xpu_conv_shape *conv, int 
                                xpu_tiling_format format, xpu_byte_tasks *tasks, int64_t *sm_bytes) {
     if (!cg->chip.window_channels || (!is_whole && !is_window(conv))) return 0;
     const xpu_tiling_shape upper = xpu_tiling_shape_of(cg, conv);
-    if (upper.in_h > XPU_WINDOW_MOST_EXTENT || upper.in_w > XPU_WINDOW_MOST_EXTENT) return 0;
+    if (is_whole && (upper.in_h > XPU_WINDOW_MOST_EXTENT || upper.in_w > XPU_WINDOW_MOST_EXTENT)) return 0;
     problem p = {upper,
                  upper,
                  (double)xpu_dim_upper(cg, conv->batch),
@@ -244,7 +261,8 @@ static int choose_window_tasks(xpu_codegen *cg, const xpu_conv_shape *conv, int 
                  has_weights,
                  format.operand > 1 ? WIDE_STEP : ENGINE_STEP,
                  format,
-                 !xpu_dim_is_const(&cg->graph->dims, conv->in_h, NULL)};
+                 !xpu_dim_is_const(&cg->graph->dims, conv->in_h, NULL) ||
+                     !xpu_dim_is_const(&cg->graph->dims, conv->in_w, NULL)};
     *sm_bytes = 0;
     xpu_list_sizes(cg, conv, &tasks->sizes);
     for (uint32_t i = 0; i < tasks->sizes.count; i++) {

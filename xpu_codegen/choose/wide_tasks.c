@@ -108,8 +108,6 @@ const char *xpu_why_not_wide_depthwise(xpu_codegen *cg, const xpu_conv_shape *sh
         if (shape->stride[axis] > MOST_STEP || shape->dilation[axis] > MOST_STEP)
             return "its stride or dilation is larger than a descriptor's fields";
     }
-    if (upper.in_h > XPU_WINDOW_MOST_EXTENT || upper.in_w > XPU_WINDOW_MOST_EXTENT)
-        return "images that may have more than 65535 rows or columns run on the cores";
     const uint64_t room = LEAST_LM - XPU_LM_RESERVED;
     upper.in_h = INT32_MAX; /* a program of open dims computes as one of each size does */
     if (xpu_tiling_depthwise_of(&upper, &lone, 0, room).bytes > room)
