@@ -217,6 +217,49 @@ static void shapes(void) {
     bench_close(&b);
 }
 
+/* The bytes of a program of one shape, on the window engine: rows of input stand in a ring or not, as the shape has it.
+ */
+static void serve_width(xpu_device_check *check, const window *v, const char *model, int64_t width, xpu_arena *arena) {
+    const char *shape = xpu_printf(arena, "x=1,%d,%d,%d", (int)v->channels, (int)v->height, (int)width);
+    xpurt_tensor input = {"x", "float32", 4, {1, v->channels, v->height, width}, x}, got = {0}, wanted = {0};
+    xpu_device_check fixed;
+    int good = xpu_device_check_compile_shape(&fixed, model, "standard", "int16", shape) &&
+               xpu_device_check_run(&fixed, &input, 1, &wanted);
+    if (!good) printf("%s: %s\n", shape, fixed.message);
+    CU_ASSERT(good);
+    good = xpu_device_check_run(check, &input, 1, &got);
+    if (!good) printf("%s, %s: %s\n", model, shape, check->message);
+    CU_ASSERT(good && wanted.data && bytes_of(&got) == bytes_of(&wanted));
+    CU_ASSERT(got.data && wanted.data && memcmp(got.data, wanted.data, bytes_of(&got)) == 0);
+    xpurt_tensor_clear(&got);
+    xpurt_tensor_clear(&wanted);
+    xpu_device_check_close(&fixed);
+}
+
+static void open_width(void) {
+    static const window windows[] = {
+        {1, 16, 41, 60, {3, 3}, 2, 1, {1, 1, 1, 1}, 0, 0, 0, 0},
+        {1, 48, 40, 60, {5, 5}, 2, 1, {2, 2, 2, 2}, 0, 6, 0, 0},
+        {1, 16, 41, 60, {3, 3}, 1, 1, {1, 1, 1, 1}, 0, 0, 0, 0},
+        {1, 64, 30, 60, {3, 3}, 3, 1, {1, 1, 1, 1}, 0, 0, 0, 0},
+    };
+    static const int64_t widths[] = {1, 9, 30, 48, 65};
+    BENCH_OPEN(b);
+    xpu_arena *arena = xpu_arena_new(&b.mem, "test");
+    fill();
+    for (size_t i = 0; i < sizeof windows / sizeof *windows; i++) {
+        const window *v = &windows[i];
+        const char *model = write_model(v, arena, &b.diags);
+        const char *shape = xpu_printf(arena, "x=1,%d,%d,W", (int)v->channels, (int)v->height);
+        xpu_device_check check;
+        CU_ASSERT_FATAL(xpu_device_check_compile_shape(&check, model, "standard", "int16", shape));
+        CU_ASSERT(has_kernel(check.program, "window_i16", arena));
+        for (size_t k = 0; k < sizeof widths / sizeof *widths; k++) serve_width(&check, v, model, widths[k], arena);
+        xpu_device_check_close(&check);
+    }
+    bench_close(&b);
+}
+
 /* 1 to n. */
 static int64_t up_to(uint32_t *state, uint32_t n) {
     *state = *state * 1664525u + 1013904223u;
@@ -294,5 +337,5 @@ static void verilated(void) {
     bench_close(&b);
 }
 
-XPU_TEST_MAIN("depthwise in int16", {"shapes", shapes}, {"by chance", by_chance}, {"odd numbers", odd_numbers},
-              {"on rtl", verilated})
+XPU_TEST_MAIN("depthwise in int16", {"shapes", shapes}, {"open width", open_width}, {"by chance", by_chance},
+              {"odd numbers", odd_numbers}, {"on rtl", verilated})
