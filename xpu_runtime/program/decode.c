@@ -383,7 +383,8 @@ static int is_whole(const xpu_program *p, uint32_t buffer, int64_t come) {
 static int decode_transfers(decoder *d) {
     xpu_program *p = d->program;
     xpu_entries list = list_of(d, "transfers");
-    if (!check_count(d, list.count, MAX_ITEMS, "transfers")) return 0;
+    const uint32_t most = MAX_WALKED / (p->layers.count + 1);
+    if (!check_count(d, list.count, most < MAX_ITEMS ? most : MAX_ITEMS, "transfers")) return 0;
     uint32_t buffer = UINT32_MAX, layer = 0, buffers = 0, ahead = 0;
     int64_t come = 0;
     int good = 1;

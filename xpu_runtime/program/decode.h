@@ -14,6 +14,7 @@ enum {
     MAX_PLAN = 1 << 25,       /* words of the plan table */
     MAX_EXPRESSION = 1 << 12, /* operations of one dim expression, shared parts counted each time */
     MAX_REFERRED = 1 << 26,   /* the same, of all expressions wherever they stand: what a run evaluates */
+    MAX_WALKED = 1 << 30,     /* layers times transfers: each layer of lists looks at all of them */
     MAX_DECODED = 160 << 20   /* bytes of one decoded entry */
 };
 
