@@ -397,6 +397,42 @@ static void refused_within(void) {
     bench_close(&b);
 }
 
+/* The first tile of pixels comes in pieces of channels: each product of its first column tile waits for its own. */
+static void pieces(void) {
+    enum { PIECES = 8, PIECE = 32 };
+    const int32_t whole = XPU_TILE_WHOLE_X | XPU_TILE_WHOLE_W | XPU_TILE_ONE_X | XPU_TILE_SCALES;
+    struct xpu_conv2d_i16_args args = float_product(whole, PIECES * PIECE);
+    xpu_recorded r;
+    BENCH_OPEN(b);
+    args.in_c = PIECES * PIECE, args.out_c = args.y_pixel = 64, args.tile_h = 8, args.w_int8 = 1;
+    args.sm_bytes = 1 << 18;
+    args.x_pixel = 4 * args.in_c, args.x_row = 8 * args.x_pixel;
+    CU_ASSERT_PTR_NULL_FATAL(record_float(&b, &args, 100, &r));
+    uint32_t products = 0, loaded = 0;
+    for (int32_t i = 0; i < r.args.work; i++) {
+        const uint32_t *words = place(&r, 1 + r.args.loads + i), channels = xpu_desc_tensor_get_channels(words);
+        const uint32_t waits_for = xpu_desc_nop_get_wait0_value(words);
+        if (!channels) continue;
+        CU_ASSERT_EQUAL(channels, products < PIECES ? PIECE : PIECES * PIECE);
+        CU_ASSERT_EQUAL(xpu_desc_tensor_get_accumulate(words), products > 0 && products < PIECES);
+        CU_ASSERT(xpu_desc_nop_get_wait0(words) == LOAD && waits_for >= loaded + (products < PIECES));
+        loaded = waits_for;
+        if (products < PIECES) {
+            const uint32_t *load = place(&r, (int32_t)loaded);
+            CU_ASSERT_EQUAL(xpu_desc_copy_get_src(load), args.x + 4 * PIECE * products);
+            CU_ASSERT_EQUAL(xpu_desc_copy_get_dst(load), xpu_desc_tensor_get_x(words));
+            CU_ASSERT(xpu_desc_copy_get_size2(load) * xpu_desc_copy_get_size1(load) == 64 &&
+                      xpu_desc_copy_get_size3(load) == PIECE);
+        }
+        products++;
+    }
+    CU_ASSERT_EQUAL(products, PIECES + 1);
+    args.kernel_h = 3, args.pad_top = 1; /* rows of weights are not those of channels */
+    CU_ASSERT_PTR_NULL_FATAL(record_float(&b, &args, 100, &r));
+    CU_ASSERT_EQUAL(xpu_desc_tensor_get_channels(place(&r, 1 + r.args.loads)), PIECES * PIECE);
+    bench_close(&b);
+}
+
 /* ---- windows whose input rows stand in a ring ---- */
 
 enum { ROW_CASES = 300, MOST_PLACES = 128, NO_ROW = -1 };
@@ -524,4 +560,4 @@ static void rows_in_a_ring(void) {
 XPU_TEST_MAIN("lists of descriptors", {"ahead", ahead}, {"together", together}, {"in a ring", in_a_ring},
               {"bad rings", bad_rings}, {"scratch apart", scratch_apart}, {"lists", lists},
               {"layers before", layers_before}, {"refused", refused}, {"drains", drains},
-              {"refused within", refused_within}, {"rows in a ring", rows_in_a_ring})
+              {"refused within", refused_within}, {"rows in a ring", rows_in_a_ring}, {"pieces", pieces})

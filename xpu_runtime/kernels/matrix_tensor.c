@@ -109,20 +109,25 @@ static void load_dense(struct work *k, uint32_t to, uint32_t from, uint32_t byte
 
 /* Channels first .. first + count - 1 of the input tile, float32 being converted to int16 on its way. A tile that is
  * all padding has an empty copy, for its waits. */
-static void load_input(struct work *k, const struct tile *t, int32_t first, int32_t count) {
+static void load_channels(struct work *k, const struct tile *t, int32_t first, int32_t count, uint32_t to,
+                          int32_t pixel) {
     const struct xpu_conv2d_i16_args *a = &k->args;
-    const int32_t pixel = (int32_t)xpu_tiling_x_pitch((uint32_t)count, k->format.sizes.operand);
-    take_turn(&k->x);
     uint32_t at = (uint32_t)(t->image * a->x_image + t->ih * a->x_row + t->iw * a->x_pixel);
     uint32_t *words = ring_next(&rings[LOAD], k->load_x, &k->loaded);
     set_waits(words, k->x.free[k->x.now], k->after);
     SET_ADDRESS(words, copy, src, a->x + at + (uint32_t)(k->format.x_channel * first));
-    SET_ADDRESS(words, copy, dst, address_now(&k->x));
+    SET_ADDRESS(words, copy, dst, to);
     xpu_desc_copy_set_size1(words, (uint32_t)t->in_rows);
     xpu_desc_copy_set_size2(words, (uint32_t)t->in_columns);
     xpu_desc_copy_set_size3(words, (uint32_t)count);
     xpu_desc_copy_set_dst_stride1(words, pixel * t->in_columns);
     xpu_desc_copy_set_dst_stride2(words, pixel);
+}
+
+static void load_input(struct work *k, const struct tile *t, int32_t first, int32_t count) {
+    take_turn(&k->x);
+    load_channels(k, t, first, count, address_now(&k->x),
+                  (int32_t)xpu_tiling_x_pitch((uint32_t)count, k->format.sizes.operand));
 }
 
 /* Bytes from a tile's first element to the chunk's. */
@@ -208,6 +213,17 @@ static void clear_absmax(struct work *k) {
 
 /* ---- steps ---- */
 
+/* Whether the input of this tile comes in pieces, as the first steps of the array need it: else it would wait for all
+ * of the first tile. For few pixels it waits for weights. */
+static int in_pieces(const struct work *k) {
+    enum { FEW_PIXELS = 8 };
+    const struct xpu_conv2d_i16_args *a = &k->args;
+    const struct tile *t = &k->at.tile;
+    const int is_pixel = a->kernel_h == 1 && a->kernel_w == 1 && a->groups == 1;
+    return XPU_RECORDED && k->first_tile && is_pixel && k->format.post_mode == XPU_POST_FLOAT &&
+           a->whole & XPU_TILE_WHOLE_X && t->in_rows * t->in_columns >= FEW_PIXELS;
+}
+
 /* What is the same for all steps of a tile. */
 static void begin_tile(struct work *k, const struct tile *t) {
     const struct xpu_conv2d_i16_args *a = &k->args;
@@ -227,7 +243,10 @@ static void begin_tile(struct work *k, const struct tile *t) {
     xpu_desc_copy_set_src_stride1(k->store, y_row);
     if (k->first_tile && a->y_absmax) clear_absmax(k);
     if (k->first_tile && a->whole & XPU_TILE_LATE_SCALES) load_scales(k, k->after);
-    if (a->whole & XPU_TILE_WHOLE_X) load_input(k, t, 0, a->in_c);
+    if (in_pieces(k))
+        take_turn(&k->x);
+    else if (a->whole & XPU_TILE_WHOLE_X)
+        load_input(k, t, 0, a->in_c);
 }
 
 /* All weights at once, where the layer before runs on the cores meanwhile, or, if these are few, has its scratch
@@ -348,9 +367,29 @@ static void queue_drain(struct work *k) {
     k->y.free[d->result] = k->stored;
 }
 
-static void run_step(struct work *k, const struct tile *t, const struct chunk *c) {
+/* Products of the first channels of a chunk, which `c` and its weights lose. */
+static void run_pieces(struct work *k, const struct tile *t, struct chunk *c, uint32_t *w) {
+    enum { ELEMENTS = 96 * 16 }; /* of a piece: so many lines, each a cycle; passes of the array stay whole */
+    const uint32_t pixels = (uint32_t)max_i32(t->in_rows * t->in_columns, 1);
+    const int32_t piece = (int32_t)round_up(ceil_div(ELEMENTS, pixels), (uint32_t)k->columns);
+    for (;;) {
+        struct chunk part = *c;
+        part.channels = min_i32(piece, c->channels);
+        load_channels(k, t, part.c, part.channels, address_now(&k->x) + k->format.sizes.operand * (uint32_t)part.c,
+                      k->x_pitch);
+        if (part.channels == c->channels) return;
+        part.last = 0;
+        queue_tensor(k, t, &part, *w, k->loaded);
+        *w += k->w_channel * (uint32_t)piece;
+        c->c += piece, c->channels -= piece, c->first = 0;
+    }
+}
+
+static void run_step(struct work *k, const struct tile *t, const struct chunk *all) {
+    struct chunk rest = *all, *c = &rest;
     uint32_t w = weights_of(k, c);
     if (c->column_tile == 0 && c->first) begin_tile(k, t);
+    if (c->column_tile == 0 && in_pieces(k)) run_pieces(k, t, c, &w);
     if (!(k->args.whole & XPU_TILE_WHOLE_X)) load_input(k, t, c->c, c->channels);
     const xpu_ticket operands = k->loaded;
     if (c->last && k->args.branch) load_branch(k, t, c);

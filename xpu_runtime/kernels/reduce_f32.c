@@ -130,12 +130,51 @@ static void add_columns(const struct plan *p, const struct block *b, const float
     }
 }
 
+/* Lanes j and j + 8 of a block with all values, added up. */
+static vfloat32m4_t add_lanes(const struct block *b, const float *x, uint32_t j, size_t vl) {
+    const uint32_t width = b->results, half = XA_LANES / 2 * width;
+    vfloat32m4_t u = xv_splat(0.0f, vl), v = u;
+    x += j * width;
+    for (; j + XA_LANES / 2 < b->n; j += XA_LANES, x += 2 * half) {
+        u = xv_add(u, __riscv_vle32_v_f32m4(x, vl), vl);
+        v = xv_add(v, __riscv_vle32_v_f32m4(x + half, vl), vl);
+    }
+    if (j < b->n) u = xv_add(u, __riscv_vle32_v_f32m4(x, vl), vl);
+    return xv_add(u, v, vl);
+}
+
+/* The sums of a block with all values: the same tree of lanes, each branch of it when both of its ends are there. What
+ * waits for its other end stands where the lanes would. */
+static vfloat32m4_t add_all(const struct plan *p, const struct block *b, const float *x, size_t vl) {
+    float *waits = p->lanes;
+    vfloat32m4_t sum = xv_splat(0.0f, vl);
+    for (uint32_t i = 0; i < XA_LANES / 2; i++) {
+        sum = add_lanes(b, x, (i & 1) << 2 | (i & 2) | i >> 2, vl);
+        for (uint32_t ends = i; ends & 1; ends >>= 1) {
+            waits -= b->results;
+            sum = xv_add(__riscv_vle32_v_f32m4(waits, vl), sum, vl);
+        }
+        __riscv_vse32_v_f32m4(waits, sum, vl);
+        waits += b->results;
+    }
+    return sum;
+}
+
+static void put_columns(const struct plan *p, vfloat32m4_t result, float *out, size_t vl) {
+    if (p->a->kind == XA_REDUCE_MEAN) result = __riscv_vfdiv_vf_f32m4(result, (float)p->a->count, vl);
+    __riscv_vse32_v_f32m4(out, result, vl);
+}
+
 /* Lane j is what is left of the values j, j + 16, ...; an extreme needs one lane. */
 static void reduce_columns(const struct plan *p, const struct block *b, const float *x, int begins, float *out) {
     int32_t kind = p->a->kind;
     uint32_t width = b->results, lanes = is_extreme(kind) ? 1 : XA_LANES;
     size_t vl = __riscv_vsetvl_e32m4(width);
     const int is_sum = kind == XA_REDUCE_SUM || kind == XA_REDUCE_MEAN;
+    if (is_sum && begins && b->ends) {
+        put_columns(p, add_all(p, b, x, vl), out, vl);
+        return;
+    }
     if (is_sum) add_columns(p, b, x, begins, vl);
     for (uint32_t j = 0; j < lanes && !is_sum; j++) {
         float *lane = p->lanes + j * width;
@@ -151,9 +190,7 @@ static void reduce_columns(const struct plan *p, const struct block *b, const fl
             __riscv_vse32_v_f32m4(to, combine(kind, __riscv_vle32_v_f32m4(to, vl), other, vl), vl);
         }
     }
-    vfloat32m4_t result = __riscv_vle32_v_f32m4(p->lanes, vl);
-    if (kind == XA_REDUCE_MEAN) result = __riscv_vfdiv_vf_f32m4(result, (float)p->a->count, vl);
-    __riscv_vse32_v_f32m4(out, result, vl);
+    put_columns(p, __riscv_vle32_v_f32m4(p->lanes, vl), out, vl);
 }
 
 /* ---- steps ---- */
