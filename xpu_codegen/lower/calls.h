@@ -92,10 +92,13 @@ typedef struct {
     const char *member; /* of the plan struct */
     const char *body;   /* of KERNEL_WITH_BODY: the C function */
     uint32_t words;     /* in the plan table: those of the kernel's arguments, and perhaps more behind them */
+    int is_rung;        /* of engine_lists: the layer before queues it, too */
 } xpu_call;
 
-/* Of these, what the kernel itself reads: behind the words of engine_lists stand those that its lists were made of. */
+/* Of these, what is fetched for the kernel: behind the words of engine_lists stand those that its lists were made of.
+ */
 static inline uint32_t xpu_call_fetched_words(const xpu_call *call) {
+    if (call->is_rung) return 0;
     return call->kernel == XPU_KERNEL_engine_lists ? xpu_kernel_of(call->kernel)->words : call->words;
 }
 

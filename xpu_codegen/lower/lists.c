@@ -243,6 +243,7 @@ static void use_lists(xpu_codegen *cg, const layer_lists *lists, uint32_t buffer
         layer->calls.items[0].unlisted = xpu_is_listed(cg) ? 0 : layer->calls.items[0].kernel + 1;
         layer->calls.items[0].kernel = XPU_KERNEL_engine_lists;
         layer->calls.items[0].words += XPU_LISTS_WORDS;
+        layer->calls.items[0].is_rung = lists[i].args.is_rung;
     }
 }
 

@@ -12,12 +12,11 @@ struct ring {
 static struct ring loads, stores;
 static const xpu_ticket none = {XPU_NO_COUNTER, 0};
 
-/* What all copies of a ring have in common. */
-static void prepare(struct ring *ring, uint32_t counter) {
+/* What all copies have in common, but for the counter. */
+static void make_template(uint32_t *words) {
     const xpu_desc_copy copy = {
         .wait0 = XPU_NO_COUNTER,
         .wait1 = XPU_NO_COUNTER,
-        .signal = counter,
         .signal_add = 1,
         .src_type = XPU_TYPE_I32,
         .dst_type = XPU_TYPE_I32,
@@ -26,15 +25,26 @@ static void prepare(struct ring *ring, uint32_t counter) {
         .src_stride3 = 4,
         .dst_stride3 = 4,
     };
-    xpu_desc_copy_pack(ring->words[0], &copy);
-    size_t vl = __riscv_vsetvl_e32m2(XPU_DESC_WORDS);
-    vuint32m2_t words = __riscv_vle32_v_u32m2(ring->words[0], vl);
-    for (uint32_t i = 1; i < XPU_RING; i++) __riscv_vse32_v_u32m2(ring->words[i], words, vl);
+    xpu_desc_copy_pack(words, &copy);
+}
+
+static void prepare(struct ring *ring, uint32_t *template, uint32_t counter) {
+    xpu_desc_copy_set_signal(template, counter);
+    const size_t vl = __riscv_vsetvl_e32m2(XPU_DESC_WORDS);
+    const vuint32m2_t words = __riscv_vle32_v_u32m2(template, vl);
+    for (uint32_t i = 0; i < XPU_RING; i++) __riscv_vse32_v_u32m2(ring->words[i], words, vl);
 }
 
 void xpu_dma_begin(void) {
-    prepare(&loads, XPU_COUNTER_CORE_LOAD + core_id());
-    prepare(&stores, XPU_COUNTER_CORE_STORE + core_id());
+    uint32_t template[XPU_DESC_WORDS];
+    make_template(template);
+    prepare(&loads, template, XPU_COUNTER_CORE_LOAD + core_id());
+    prepare(&stores, template, XPU_COUNTER_CORE_STORE + core_id());
+}
+
+void xpu_load_template(uint32_t *words) {
+    const size_t vl = __riscv_vsetvl_e32m2(XPU_DESC_WORDS);
+    __riscv_vse32_v_u32m2(words, __riscv_vle32_v_u32m2(loads.words[0], vl), vl);
 }
 
 static xpu_ticket copy_2d(struct ring *ring, uint32_t engine, uint32_t counter, uint32_t target, int32_t target_stride,
@@ -129,7 +139,8 @@ xpu_ticket LM2GM(uint32_t target, const void *lm, uint32_t bytes) {
     return xpu_store_2d(target, 0, lm, 0, bytes, 1);
 }
 
-xpu_ticket GM2SM(uint32_t sm, uint32_t source, uint32_t bytes) {
+/* In all programs, so that what follows has the same lines of the instruction cache in those that call it (link.ld). */
+__attribute__((used, retain)) xpu_ticket GM2SM(uint32_t sm, uint32_t source, uint32_t bytes) {
     return copy_2d(&loads, XPU_ENGINE_DMA0, XPU_COUNTER_CORE_LOAD + core_id(), sm, 0, source, 0, bytes, 1, none);
 }
 

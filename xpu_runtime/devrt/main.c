@@ -39,16 +39,18 @@ static struct {
  * cores read them. */
 enum { ARGS_PLACES = 3, ARGS_WORDS = 56, ENTRIES = 16 };
 static struct {
-    uint32_t places;            /* that there is room for */
-    uint32_t busy[ARGS_PLACES]; /* a place is free when DONE has reached this */
-    uint32_t entries[ENTRIES];  /* of xpu_layer_args, for layers block * ENTRIES .. */
-    uint32_t block;             /* + 1; 0: none is there */
-    uint32_t layer;             /* + 1: whose arguments come; 0: none */
-    uint32_t place, word;       /* where to, and from where in the plan table */
-    xpu_ticket ready;
+    uint32_t places;                      /* that there is room for */
+    uint32_t busy[ARGS_PLACES];           /* a place is free when DONE has reached this */
+    uint32_t entries[ENTRIES];            /* of xpu_layer_args, for layers block * ENTRIES .. */
+    uint32_t block;                       /* + 1; 0: none is there */
+    uint32_t layer;                       /* + 1: whose arguments come; 0: none */
+    uint32_t place, word;                 /* where to, and from where in the plan table */
+    uint32_t ready;                       /* what ARGS is then */
+    uint32_t done;                        /* what DONE is known to have reached */
+    uint32_t copy[XPU_DESC_WORDS], first; /* the copy that fetches; the first place's address */
 } fetched;
 
-/* Core 0: the layer that was called ahead, 0: none, and its ticket. */
+/* Core 0: the layer that was called ahead or needs no call, 0: none, and its ticket. */
 static struct {
     uint32_t layer;
     xpu_ticket ticket;
@@ -119,6 +121,7 @@ static void run_share(uint32_t core, uint32_t cores) {
     xpu_signal(XPU_COUNTER_DONE, 1);
 }
 
+/* 0: it has no arguments, or more than fit a place. */
 static uint32_t entry_of(uint32_t layer) {
     uint32_t block = layer / ENTRIES + 1;
     if (fetched.block != block) {
@@ -127,38 +130,70 @@ static uint32_t entry_of(uint32_t layer) {
                               vl);
         fetched.block = block;
     }
-    return fetched.entries[layer % ENTRIES];
+    const uint32_t entry = fetched.entries[layer % ENTRIES];
+    return entry % XPU_LAYER_ARGS_LIMIT - 1 < ARGS_WORDS ? entry : 0;
 }
 
 static uint32_t place_at(uint32_t place) {
-    return XPU_SM_BASE + XPU_MAILBOX_BYTES * core_num() + 4 * ARGS_WORDS * place;
+    return fetched.first + 4 * ARGS_WORDS * place;
 }
 
+static xpu_ticket fetched_ready(void) {
+    return (xpu_ticket){XPU_COUNTER_ARGS, fetched.ready};
+}
+
+static void prepare_fetching(uint32_t cores) {
+    const uint32_t room = XPU_MAILBOX_BYTES * (XPU_MAX_CORES - cores) / (4 * ARGS_WORDS);
+    fetched.places = room < ARGS_PLACES ? room : ARGS_PLACES;
+    fetched.first = XPU_SM_BASE + XPU_MAILBOX_BYTES * cores;
+    xpu_load_template(fetched.copy);
+    xpu_desc_copy_set_signal(fetched.copy, XPU_COUNTER_ARGS);
+    xpu_desc_copy_set_size2(fetched.copy, 1);
+}
+
+/* Of the layer, or where it has none, of the one behind it. */
 static void fetch_args(uint32_t layer) {
-    uint32_t entry = entry_of(layer), words = entry % XPU_LAYER_ARGS_LIMIT;
-    uint32_t place = fetched.place + 1 < fetched.places ? fetched.place + 1 : 0;
+    uint32_t entry = entry_of(layer);
+    if (!entry && layer < last_layer) entry = entry_of(++layer);
+    if (fetched.layer == layer + 1) return;
+    if (fetched.layer) xpu_wait(fetched_ready());
     fetched.layer = 0;
-    if (words == 0 || words > ARGS_WORDS) return;
-    xpu_wait((xpu_ticket){XPU_COUNTER_DONE, fetched.busy[place]});
+    if (!entry) return;
+    const uint32_t place = fetched.place + 1 < fetched.places ? fetched.place + 1 : 0;
+    if ((int32_t)(fetched.busy[place] - fetched.done) > 0) {
+        fetched.done = fetched.busy[place];
+        xpu_wait((xpu_ticket){XPU_COUNTER_DONE, fetched.done});
+    }
     fetched.layer = layer + 1;
     fetched.place = place;
     fetched.word = entry / XPU_LAYER_ARGS_LIMIT;
-    fetched.ready = GM2SM(place_at(place), (uint32_t)(uintptr_t)(xpu_plan + fetched.word), 4 * words);
+    xpu_desc_copy_set_layer(fetched.copy, layer);
+    SET_ADDRESS(fetched.copy, copy, src, (uint32_t)(uintptr_t)(xpu_plan + fetched.word));
+    SET_ADDRESS(fetched.copy, copy, dst, place_at(place));
+    xpu_desc_copy_set_size3(fetched.copy, entry % XPU_LAYER_ARGS_LIMIT);
+    xpu_enqueue(XPU_ENGINE_DMA0, fetched.copy, 1);
+    fetched.ready++;
 }
 
 /* Calls a layer; its arguments are found in SM if they have been fetched. The next one's are fetched where that layer's
  * place is free: with three places, also while the layer before this one runs. */
-static xpu_ticket call_layer(uint32_t layer, xpu_ticket after, uint32_t least_places) {
+static __attribute__((noinline)) xpu_ticket call_layer(uint32_t layer, xpu_ticket after, uint32_t least_places) {
     const uint32_t *plan = xpu_plan;
     uint32_t place = fetched.place;
     if (fetched.layer == layer + 1) {
-        xpu_wait(fetched.ready);
+        xpu_wait(fetched_ready());
+        fetched.layer = 0;
         plan = (const uint32_t *)(uintptr_t)(place_at(place) - 4 * fetched.word);
     }
     if (layer < last_layer && fetched.places >= least_places) fetch_args(layer + 1);
     xpu_ticket done = xpu_layers[layer](plan, after);
     fetched.busy[place] = expected[XPU_COUNTER_DONE];
     return done;
+}
+
+void xpu_needs_no_call(uint32_t layer, xpu_ticket ticket) {
+    ahead.layer = layer;
+    ahead.ticket = ticket;
 }
 
 /* Calls the layer behind `layer`, whose ticket is `done`, where that may be. */
@@ -231,7 +266,7 @@ xpu_ticket xpu_host_call(uint32_t layer, xpu_ticket after) {
     return done;
 }
 
-void xpu_run_layers(uint32_t first, uint32_t last) {
+__attribute__((noinline)) void xpu_run_layers(uint32_t first, uint32_t last) {
     xpu_ticket ticket = {XPU_COUNTER_CALL, 0};
     last_layer = last;
     ahead.layer = 0; /* that of a range before has run */
@@ -260,8 +295,7 @@ void xpu_core_main(void) {
     uint32_t core = core_id(), cores = core_num();
     xpu_dma_begin();
     if (core == 0) {
-        uint32_t room = XPU_MAILBOX_BYTES * (XPU_MAX_CORES - cores) / (4 * ARGS_WORDS);
-        fetched.places = room < ARGS_PLACES ? room : ARGS_PLACES;
+        prepare_fetching(cores);
         run();
         xpu_reg_store(XPU_REG_EXIT, 0);
         return;

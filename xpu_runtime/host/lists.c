@@ -72,6 +72,9 @@ static xpu_status write_layers(xpu_run *run, uint32_t layer, uint32_t count, uin
     for (uint32_t i = 0; i < count && !why; i++) made += recorded[i].places;
     if (!why && made > all) why = "they have no room for their descriptors";
     if (why) return refuse(run, layer, why);
+    /* behind these comes no layer on the cores, which might begin with the first rows */
+    if (layer + count < run->program->layers.count && run->program->layers.items[layer + count].lists)
+        recorded[count - 1].args.y = 0;
     for (uint32_t i = 0; i < count; i++) {
         recorded[i].args.late = args[i].late;
         memcpy(words + run->program->layers.items[layer + i].lists - 1, &recorded[i].args, sizeof recorded[i].args);

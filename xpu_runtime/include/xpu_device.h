@@ -10,9 +10,18 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "core/chip.def"
 #include "xpu_runtime/include/generated/xpu_chip_regs.h"
 #include "xpu_runtime/include/xpu_kernels.h"
 #include "xpu_runtime/include/xpu_tiling.h"
+
+/* ---- Descriptors ---- */
+/* The word of a descriptor's field. */
+#define WORD_OF(kind, name, word, bit, width, hi, type, doc) WORD_##kind##_##name = word,
+enum { XPU_DESC_FIELDS(WORD_OF) };
+#undef WORD_OF
+/* Sets an address of 32 bits; the template has no high bits. Nothing is read of what was just copied. */
+#define SET_ADDRESS(words, kind, name, value) ((words)[WORD_##kind##_##name] = (value))
 
 /* ---- Counters and who signals them ---- */
 enum {
@@ -25,6 +34,7 @@ enum {
     XPU_COUNTER_HOST = 6,         /* core 0: +1 when a host call has returned */
     XPU_COUNTER_WINDOW = 7,       /* window engine, lists of layers */
     XPU_COUNTER_WINDOW_STORE = 8, /* DMA1, results of layers on the window engine */
+    XPU_COUNTER_ARGS = 9,         /* DMA0, arguments of layers for core 0 */
     /* Lists that are made before the start: + LOAD, TENSOR, STORE, WINDOW, and WINDOW_STORE in the place of COPY. */
     XPU_COUNTER_LISTS = 8,
     XPU_COUNTER_CORE_LOAD = 16, /* + core: that core's own loads (DMA0) */
@@ -169,6 +179,8 @@ xpu_ticket GM2SM(uint32_t sm, uint32_t source, uint32_t bytes);
 /* A load by a descriptor of the caller's own (XPU_DESC_WORDS, in LM), which signals this core's counter of loads by 1
  * and stays until it is done. */
 xpu_ticket xpu_load_box(uint32_t *words);
+/* Such a descriptor, of words side by side, but for source, target, size2 and size3. Before any other load. */
+void xpu_load_template(uint32_t *words);
 
 /* From any memory to any memory but LM: `count` rows, list[i] rows behind `source`, side by side to `target`; a row has
  * `units` elements of `unit` bytes (1, 2 or 4). A store: `list` and `words` (XPU_DESC_WORDS of them), in LM, are used
@@ -216,6 +228,10 @@ void xpu_finish_queueing(void);
 /* Hands what layer `layer`, which makes `y`, has not queued over to the caller, who queues it by calling the function
  * that this returns until that gives 0; 0 when the layer does not continue. */
 int (*xpu_take_over(uint32_t layer, uint32_t y, struct xpu_progress *progress))(void);
+/* Called by a kernel that has queued all of layer `layer`, the next one, too: that is not called, and complete at
+ * `ticket`.
+ */
+void xpu_needs_no_call(uint32_t layer, xpu_ticket ticket);
 /* The ticket of the last layer on the tensor or window engine that was called: what it has of SM is free then. */
 extern xpu_ticket xpu_engines_done;
 /* The progress of what layer `layer` makes at address `y`; 0 when it does not continue. */

@@ -102,8 +102,10 @@ static inline xpu_ticket queue(const xpu_desc_copy *copy) {
     return ticket;
 }
 
-/* The same in pieces: `step` of each dim from `at` on. */
-__attribute__((noinline)) static xpu_ticket queue_pieces(const xpu_desc_copy *copy, uint32_t most) {
+/* What a descriptor of any size says, in pieces: `step` of each dim from `at` on. */
+__attribute__((noinline)) static xpu_ticket queue_pieces(const uint32_t *words, uint32_t most) {
+    xpu_desc_copy whole, *const copy = &whole;
+    xpu_desc_copy_unpack(words, copy);
     const uint32_t size[DIMS] = {copy->size0, copy->size1, copy->size2, copy->size3};
     const int32_t from[DIMS] = {copy->src_stride0, copy->src_stride1, copy->src_stride2, copy->src_stride3};
     const int32_t to[DIMS] = {copy->dst_stride0, copy->dst_stride1, copy->dst_stride2, copy->dst_stride3};
@@ -136,13 +138,15 @@ xpu_ticket xpu_copy_nd(const struct xpu_copy_nd_args *args, uint32_t layer, xpu_
     int32_t unit = bytes / wide;
     const int32_t most = is_woven_by_dma(a) ? MOST_WOVEN * a->d[5] : MOST_ELEMENTS;
     const int is_large = a->d[2] * a->d[3] * a->d[4] * a->d[5] > most / wide;
+    uint32_t large[XPU_DESC_WORDS];
     xpu_ticket ticket = after;
     if (is_woven(a)) return xpu_run_on_cores(weave_share, args, layer, after);
     xpu_finish_queueing();
     if (wide == 2 && (a->xs[5] != 1 || a->ys[5] != 1)) xpu_abort(ABORT_WIDE_ELEMENTS);
     for (int32_t i = 0; i < a->d[0]; i++) {
         for (int32_t j = 0; j < a->d[1]; j++) {
-            xpu_desc_copy copy = {
+            uint32_t *words = is_large ? large : next_descriptor(&ticket);
+            const xpu_desc_copy copy = {
                 .layer = layer,
                 .wait0 = after.counter,
                 .wait0_value = after.value,
@@ -166,7 +170,11 @@ xpu_ticket xpu_copy_nd(const struct xpu_copy_nd_args *args, uint32_t layer, xpu_
                 .dst_stride2 = a->ys[4] * bytes,
                 .dst_stride3 = a->ys[5] * unit,
             };
-            ticket = is_large ? queue_pieces(&copy, (uint32_t)most) : queue(&copy);
+            xpu_desc_copy_pack(words, &copy);
+            if (is_large)
+                ticket = queue_pieces(words, (uint32_t)most);
+            else
+                xpu_enqueue(XPU_ENGINE_DMA0, words, 1);
         }
     }
     return ticket;

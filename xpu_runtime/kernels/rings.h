@@ -5,7 +5,6 @@
 #ifndef XPU_KERNELS_RINGS_H
 #define XPU_KERNELS_RINGS_H
 
-#include "core/chip.def"
 #include "xpu_runtime/kernels/common.h"
 
 /* A ring of descriptors. The counter counts what is done of it, over all layers. */
@@ -27,13 +26,6 @@ struct turns {
     xpu_ticket free[3];
     uint32_t at, bytes, now, count;
 };
-
-/* The word of a descriptor's field. */
-#define WORD_OF(kind, name, word, bit, width, hi, type, doc) WORD_##kind##_##name = word,
-enum { XPU_DESC_FIELDS(WORD_OF) };
-#undef WORD_OF
-/* Sets an address of 32 bits; the template has no high bits. Nothing is read of what was just copied. */
-#define SET_ADDRESS(words, kind, name, value) ((words)[WORD_##kind##_##name] = (value))
 
 static const xpu_ticket no_ticket = {XPU_NO_COUNTER, 0};
 
