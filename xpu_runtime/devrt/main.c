@@ -39,15 +39,15 @@ static struct {
  * cores read them. */
 enum { ARGS_PLACES = 3, ARGS_WORDS = 56, ENTRIES = 16 };
 static struct {
-    uint32_t places;                      /* that there is room for */
-    uint32_t busy[ARGS_PLACES];           /* a place is free when DONE has reached this */
-    uint32_t entries[ENTRIES];            /* of xpu_layer_args, for layers block * ENTRIES .. */
-    uint32_t block;                       /* + 1; 0: none is there */
-    uint32_t layer;                       /* + 1: whose arguments come; 0: none */
-    uint32_t place, word;                 /* where to, and from where in the plan table */
-    uint32_t ready;                       /* what ARGS is then */
-    uint32_t done;                        /* what DONE is known to have reached */
-    uint32_t copy[XPU_DESC_WORDS], first; /* the copy that fetches; the first place's address */
+    uint32_t places;            /* that there is room for */
+    uint32_t busy[ARGS_PLACES]; /* a place is free when DONE has reached this */
+    uint32_t entries[ENTRIES];  /* of xpu_layer_args, for layers block * ENTRIES .. */
+    uint32_t block;             /* + 1; 0: none is there */
+    uint32_t layer;             /* + 1: whose arguments come; 0: none */
+    uint32_t place, word;       /* where to, and from where in the plan table */
+    uint32_t ready;             /* what ARGS is then */
+    uint32_t done;              /* what DONE is known to have reached */
+    uint32_t *copy, first;      /* the copy that fetches, on the stack; the first place's address */
 } fetched;
 
 /* Core 0: the layer that was called ahead or needs no call, 0: none, and its ticket. */
@@ -142,22 +142,25 @@ static xpu_ticket fetched_ready(void) {
     return (xpu_ticket){XPU_COUNTER_ARGS, fetched.ready};
 }
 
-static void prepare_fetching(uint32_t cores) {
+static void prepare_fetching(uint32_t cores, uint32_t *copy) {
     const uint32_t room = XPU_MAILBOX_BYTES * (XPU_MAX_CORES - cores) / (4 * ARGS_WORDS);
     fetched.places = room < ARGS_PLACES ? room : ARGS_PLACES;
     fetched.first = XPU_SM_BASE + XPU_MAILBOX_BYTES * cores;
-    xpu_load_template(fetched.copy);
-    xpu_desc_copy_set_signal(fetched.copy, XPU_COUNTER_ARGS);
-    xpu_desc_copy_set_size2(fetched.copy, 1);
+    fetched.copy = copy;
+    xpu_load_template(copy);
+    xpu_desc_copy_set_signal(copy, XPU_COUNTER_ARGS);
+    xpu_desc_copy_set_size2(copy, 1);
 }
 
 /* Of the layer, or where it has none, of the one behind it. */
 static void fetch_args(uint32_t layer) {
     uint32_t entry = entry_of(layer);
     if (!entry && layer < last_layer) entry = entry_of(++layer);
-    if (fetched.layer == layer + 1) return;
-    if (fetched.layer) xpu_wait(fetched_ready());
-    fetched.layer = 0;
+    if (fetched.layer) {
+        if (fetched.layer == layer + 1) return;
+        xpu_wait(fetched_ready());
+        fetched.layer = 0;
+    }
     if (!entry) return;
     const uint32_t place = fetched.place + 1 < fetched.places ? fetched.place + 1 : 0;
     if ((int32_t)(fetched.busy[place] - fetched.done) > 0) {
@@ -167,11 +170,12 @@ static void fetch_args(uint32_t layer) {
     fetched.layer = layer + 1;
     fetched.place = place;
     fetched.word = entry / XPU_LAYER_ARGS_LIMIT;
-    xpu_desc_copy_set_layer(fetched.copy, layer);
-    SET_ADDRESS(fetched.copy, copy, src, (uint32_t)(uintptr_t)(xpu_plan + fetched.word));
-    SET_ADDRESS(fetched.copy, copy, dst, place_at(place));
-    xpu_desc_copy_set_size3(fetched.copy, entry % XPU_LAYER_ARGS_LIMIT);
-    xpu_enqueue(XPU_ENGINE_DMA0, fetched.copy, 1);
+    uint32_t *copy = fetched.copy;
+    xpu_desc_copy_set_layer(copy, layer);
+    SET_ADDRESS(copy, copy, src, (uint32_t)(uintptr_t)(xpu_plan + fetched.word));
+    SET_ADDRESS(copy, copy, dst, place_at(place));
+    xpu_desc_copy_set_size3(copy, entry % XPU_LAYER_ARGS_LIMIT);
+    xpu_enqueue(XPU_ENGINE_DMA0, copy, 1);
     fetched.ready++;
 }
 
@@ -292,10 +296,10 @@ static void run(void) {
 
 void xpu_core_main(void);
 void xpu_core_main(void) {
-    uint32_t core = core_id(), cores = core_num();
+    uint32_t core = core_id(), cores = core_num(), copy[XPU_DESC_WORDS]; /* core 0: that fetches arguments */
     xpu_dma_begin();
     if (core == 0) {
-        prepare_fetching(cores);
+        prepare_fetching(cores, copy);
         run();
         xpu_reg_store(XPU_REG_EXIT, 0);
         return;
