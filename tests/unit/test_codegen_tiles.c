@@ -230,9 +230,9 @@ static void modelled_cycles(void) {
     } cases[] = {
         {1, 14, 256, 256, 3, 1, 453528},   /* products */
         {1, 160, 96, 24, 3, 1, 2766736},   /* the weights of tiles of few pixels would be late */
-        {1, 4, 256, 1024, 1, 1, 20256},    /* x is one tile */
+        {1, 4, 256, 1024, 1, 1, 20080},    /* x is one tile, and comes in pieces */
         {64, 1, 2048, 32, 1, 1, 150116},   /* weights into the array for every pixel: they stay in SM */
-        {1, 28, 512, 128, 1, 2, 51864},    /* every other pixel of x; it stays in SM */
+        {1, 28, 512, 128, 1, 2, 51360},    /* every other pixel of x; it stays in SM */
         {1, 28, 4096, 128, 1, 2, 403096},  /* x for every block of weights: it does not fit */
         {1, 28, 8192, 512, 1, 3, 1639744}, /* the same with more of it left out */
     };

@@ -229,6 +229,16 @@ static double slow_cycles_of(const problem *p, const cut *c, const xpu_layer_mod
     return most > all ? most : all;
 }
 
+/* What of the first load of x is seen before the array begins: that of pixels comes in pieces where descriptors are
+ * made before the start (matrix_tensor.c), which 16-bit weights take longer to multiply than to load. */
+static double first_load_of(const problem *p, const cut *c, double steps, double x) {
+    enum { PIECE = 200, FEW_PIXELS = 8 };
+    const int is_pixel = p->shape.kernel_h == 1 && p->shape.kernel_w == 1 && p->shape.groups == 1 &&
+                         (double)c->tile_h * c->tile_w >= FEW_PIXELS;
+    const int in_pieces = is_pixel && p->format.operand == 2 && p->format.weight == 2 && c->whole & XPU_TILE_WHOLE_X;
+    return in_pieces && x > PIECE && is_listed(p, steps) ? PIECE : x;
+}
+
 /* Cycles of all steps, by the unit that has most to do: array, the two DMA engines or core 0, which makes the
  * descriptors; and what nothing overlaps: the first loads and the last drain. */
 static double cycles_of(const problem *p, const cut *c, xpu_layer_model *model) {
@@ -258,7 +268,7 @@ static double cycles_of(const problem *p, const cut *c, xpu_layer_model *model) 
     if (store > most) most = store;
     if (steps > most) most = steps;
     double behind = p->restored ? xpu_cost.restore * tile * s->out_c / p->chip->cores : 0; /* the last tile's rows */
-    double tail = x + block + tile * (drain + y_lines) + behind + 2 * xpu_cost.copy;
+    double tail = first_load_of(p, c, count, x) + block + tile * (drain + y_lines) + behind + 2 * xpu_cost.copy;
     *model = (xpu_layer_model){array > queued ? array : queued, load - gm_bytes_of(p, c) / p->gm_rate, store, tail};
     double later;
     const double slow = slow_cycles_of(p, c, model, y_lines, &later);
