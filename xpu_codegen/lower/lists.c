@@ -66,14 +66,15 @@ static const char *record_some(xpu_codegen *cg, const xpu_recorded_call *calls, 
     return recorded[0].places > room ? "its lists are too long" : NULL;
 }
 
-/* Lists of one or two layers; 0: there are none. Layers that a dump tells apart need room for lists of their own. */
+/* Lists of one or two layers; 0: there are none. Two, which a dump or a run of one layer tells apart, need room for lists
+ * of their own. */
 static int record_calls(xpu_codegen *cg, const xpu_recorded_call *calls, uint32_t count, uint32_t used,
                         xpu_arena *arena, xpu_recording *recording, xpu_recorded *recorded) {
     const uint32_t left = used < XPU_MOST_LISTED_OF_ALL ? XPU_MOST_LISTED_OF_ALL - used : 0,
                    room = left < XPU_MOST_LISTED ? left : XPU_MOST_LISTED;
     const xpu_recording before = *recording;
     if (!count || !room || record_some(cg, calls, count, room, arena, recording, recorded)) return 0;
-    if (count < 2 || xpu_is_recorded_with(&calls[1], &calls[0], 1)) return 1;
+    if (count < 2) return 1;
     xpu_recording alone = before;
     uint32_t places = 0;
     for (uint32_t i = 0; i < count; i++) {

@@ -52,6 +52,7 @@ struct xpu_row_ring {
 #ifndef __riscv
 enum { XPU_RECORDED = 1 };
 struct xpu_row_ring *xpu_recorded_ring(void);
+int xpu_recorded_alone(void); /* no other layer is recorded with it */
 int xpu_recorded_apart(void); /* what the layer has of SM is free before the layer before it ends */
 uint32_t xpu_reg_load(uint32_t offset);
 void xpu_wait(xpu_ticket ticket);
@@ -62,6 +63,9 @@ void xpu_record_bell(uint32_t engine);
 #else
 enum { XPU_RECORDED = 0 };
 static inline struct xpu_row_ring *xpu_recorded_ring(void) {
+    return 0;
+}
+static inline int xpu_recorded_alone(void) {
     return 0;
 }
 static inline int xpu_recorded_apart(void) {

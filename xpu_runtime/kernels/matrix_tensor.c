@@ -281,12 +281,13 @@ static uint32_t weights_of(struct work *k, const struct chunk *c) {
 }
 
 /* Whether drains are descriptors of their own, behind the next product: its operands are free when it is computed, and
- * the array waits for no place of a result. Core 0 makes one descriptor instead of two; products of bytes, which may be
- * recorded with the windows behind them, have as many alone as together. */
+ * the array waits for no place of a result. Core 0 makes one descriptor instead of two. Not of bytes whose windows are
+ * recorded with them: a load of these would stand in front of what the drain waits for. */
 static int drains_apart(const struct work *k) {
     const struct xpu_conv2d_i16_args *a = &k->args;
     const int one_drain = a->batch == 1 && a->tile_h >= a->out_h && a->tile_w >= a->out_w && k->column_tiles == 1;
-    return XPU_RECORDED && k->format.post_mode == XPU_POST_FLOAT && a->banks > 1 && !one_drain;
+    const int can = k->format.post_mode == XPU_POST_FLOAT || xpu_recorded_alone();
+    return XPU_RECORDED && can && a->banks > 1 && !one_drain;
 }
 
 static uint32_t *queue_tensor(struct work *k, const struct tile *t, const struct chunk *c, uint32_t w,

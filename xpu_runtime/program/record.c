@@ -26,6 +26,7 @@ typedef struct {
     uint32_t layer, y[LAYERS];
     struct xpu_progress progress[LAYERS];
     struct xpu_row_ring *ring; /* between the two layers; NULL: there is none */
+    int alone;                 /* there is one layer */
     int apart;                 /* their scratch is free before the layer before them ends */
     const char *problem;
 } record;
@@ -106,6 +107,10 @@ struct xpu_row_ring *xpu_recorded_ring(void) {
 
 int xpu_recorded_apart(void) {
     return now.apart;
+}
+
+int xpu_recorded_alone(void) {
+    return now.alone;
 }
 
 /* ---- the kernels ---- */
@@ -359,7 +364,7 @@ const char *xpu_record_layers(const xpu_recorded_call *calls, uint32_t count, ui
                      before = {recording->done_counter, recording->done_value};
     const int follows = recording->after == calls[0].layer && calls[0].layer > 0;
     xpu_arena *scratch = xpu_arena_new(xpu_arena_mem(arena), "lists");
-    record r = {.counters = *recording, .address = address, .columns = columns, .most = most};
+    record r = {.counters = *recording, .address = address, .columns = columns, .most = most, .alone = count == 1};
     xpu_recorded_scratch own = scratch_of_all(calls, count, columns);
     const xpu_recorded_scratch *last = &recording->last, *earlier = &recording->earlier;
     r.apart = follows && last->end && (own.end <= last->begin || own.begin >= last->end);
