@@ -171,6 +171,24 @@ static const char *write_float_model(const float_network *n, xpu_arena *arena, x
     return path;
 }
 
+/* The product alone, on what a dump has of it. */
+static void run_alone(const float_network *n, xpurt_program *program, const xpurt_tensor *input, xpu_arena *arena,
+                      xpu_diags *diags) {
+    const char *dump = xpu_path_join(arena, xpu_temporary_folder(arena, diags), "dump");
+    xpurt_tensor results[2] = {0};
+    xpurt_error error = {0};
+    uint64_t differs = 0;
+    xpurt_run_options options = {.device = &xpu_func_driver, .dump_folder = dump};
+    CU_ASSERT_EQUAL(xpurt_run(program, input, 1, results, &options, &error), 0);
+    options =
+        (xpurt_run_options){.device = &xpu_func_driver, .from_dump = dump, .layer = "y", .layer_differs = &differs};
+    xpurt_tensor none[2] = {0};
+    CU_ASSERT_EQUAL(xpurt_run(program, NULL, 0, none, &options, &error), 0);
+    if (error.text || differs) printf("%s: alone %s\n", n->what, error.text ? error.text : "it differs");
+    CU_ASSERT_EQUAL(differs, 0);
+    for (int i = 0; i < 2; i++) xpurt_tensor_clear(&results[i]), xpurt_tensor_clear(&none[i]);
+}
+
 static void run_float(const float_network *n, xpu_arena *arena, xpu_diags *diags) {
     xpu_device_check check;
     xpurt_tensor input = {"x", "float32", 4, {n->batch, n->channels, n->side, n->side}, x};
@@ -189,6 +207,7 @@ static void run_float(const float_network *n, xpu_arena *arena, xpu_diags *diags
     const int is_woven = xpu_device_check_cycles(stats, "x/channel_last", NULL) < 0;
     if (is_woven != n->is_woven) printf("%s: woven %d\n", n->what, is_woven);
     CU_ASSERT_EQUAL(is_woven, n->is_woven);
+    run_alone(n, check.program, &input, arena, diags);
     free(stats);
     for (int i = 0; i < 2; i++) xpurt_tensor_clear(&y[i]);
     xpu_device_check_close(&check);

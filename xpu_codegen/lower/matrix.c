@@ -112,7 +112,9 @@ static xpu_arg_address branch_of(xpu_codegen *cg, uint32_t layer, xpu_node node)
 static struct xpu_operands_group operands_of(xpu_codegen *cg, uint32_t layer, xpu_node node,
                                              const xpu_packing *packing) {
     struct xpu_operands_group operands;
-    operands.x = xpu_operand_of(cg, layer, node, XPU_IN_X, "x");
+    xpu_value planes;
+    operands.x = xpu_weaves_input(cg, node, &planes) ? xpu_arg_at(xpu_operand_buffer(cg, layer, planes, "x"))
+                                                     : xpu_operand_of(cg, layer, node, XPU_IN_X, "x");
     operands.w = packed_weights(cg, layer, node, packing);
     operands.bias = xpu_operand_of(cg, layer, node, XPU_IN_BIAS, "bias");
     operands.branch = branch_of(cg, layer, node);
@@ -222,15 +224,6 @@ static void set_byte_input(xpu_codegen *cg, uint32_t layer, xpu_node node, const
     call->x_plane = set_float_steps(cg, &call->tile, s, input.has_planes);
 }
 
-/* The operand of a product in int16. */
-static void set_float_input(xpu_codegen *cg, uint32_t layer, xpu_node node, const xpu_conv_shape *s,
-                            struct xpu_conv2d_i16_call *call) {
-    xpu_value planes;
-    const int has_planes = xpu_weaves_input(cg, node, &planes);
-    if (has_planes) call->operands.x = xpu_arg_at(xpu_operand_buffer(cg, layer, planes, "x"));
-    call->x_plane = set_float_steps(cg, &call->tile, s, has_planes);
-}
-
 /* The result may overwrite the branch: the engine loads each tile of it before it stores that tile. Not where the
  * branch is x too, which later tiles need. */
 static void offer_branch(xpu_codegen *cg, xpu_arg_address x, xpu_arg_address branch, xpu_arg_address y) {
@@ -269,7 +262,7 @@ static xpu_status lower_i16(xpu_codegen *cg, uint32_t layer, xpu_node node, cons
     call.x_absmax = xpu_operand_of(cg, layer, node, XPU_IN_ABSMAX, "absmax");
     call.w_scale = xpu_operand_of(cg, layer, node, XPU_IN_WSCALE, "scale");
     call.tile = tile_of(cg, layer, node, tiles, follows_wait(cg, layer));
-    set_float_input(cg, layer, node, s, &call);
+    call.x_plane = set_float_steps(cg, &call.tile, s, xpu_weaves_input(cg, node, NULL));
     xpu_describe_layer(cg, layer, XPU_KERNEL_conv2d_i16, conv_macs(cg, s));
     return xpu_add_conv2d_i16(cg, layer, &call);
 }
