@@ -142,8 +142,8 @@ $(BUILD)/obj/gen/%.pb-c.o: $(BUILD)/gen/%.pb-c.c
 	$(call say,CC,$<)
 	$(Q)$(CC) $(filter-out -Wmissing-prototypes -Wshadow,$(CFLAGS)) -MMD -MP -MT '$(patsubst $(BUILD)/%,$$(BUILD)/%,$@)' -c $< -o $@
 
-# The hot loops of the functional chip and of ref: blocked so that the host compiler vectorises them.
-HOT := $(call objects,$(FUNC) core/ops)
+# The hot loops of the functional chip, of ref and of the exact search: blocked so that the host compiler vectorises them.
+HOT := $(call objects,$(FUNC) core/ops) $(patsubst %.c,$(BUILD)/obj/%.o,$(wildcard memplan/exact*.c))
 $(HOT): CFLAGS += $(if $(SAN)$(COVERAGE),,-O3)
 
 # Each library is a file with its version, which two links lead to: that of the soname and that of the linker

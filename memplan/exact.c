@@ -3,7 +3,9 @@
 
 #include <string.h>
 
-enum { MOST_WORDS = 64, MOST_CHANGES = 1 << 16, MOST_DOUBLED = 32, FIRST_NODES = 100 };
+enum { MOST_WORDS = 64, MOST_CHANGES = 1 << 16, MOST_DOUBLED = 32, FIRST_NODES = 200 };
+/* Where nothing failed for CALM nodes, every third bound is enough: what cannot fit is seen a little later. */
+enum { CALM = 4, LOOKS = 3 };
 
 /* Room that a depth needs is made when it is first reached. */
 static void reach(xpu_memplan_exact *x, uint32_t depth) {
@@ -53,12 +55,15 @@ static void reset(xpu_memplan_exact *x) {
     memset(x->why, 0, (size_t)x->count * x->words * sizeof *x->why);
     memset(x->across, 0, x->sections * sizeof *x->across);
     for (uint32_t i = 0; i < x->count; i++) {
-        x->floor[i] = xpu_memplan_exact_rest(x, i, x->start);
+        x->floor[i] = xpu_memplan_exact_rest(x, i, (xpu_memplan_height)(x->start / x->unit));
         x->last_change[i] = XPU_MEMPLAN_NO_CHANGE;
         for (uint32_t s = x->from[i] + 1; s < x->to[i]; s++) x->across[s]++;
     }
+    memset(x->skyline, 0, x->sections * sizeof *x->skyline);
+    x->covered_count = 0;
     x->change_count = x->trail_count = 0;
-    x->nodes = 0;
+    x->nodes = x->failed_at = 0;
+    x->most_placed = 0;
     x->stopped = 0;
 }
 
@@ -86,10 +91,29 @@ static void remember(xpu_memplan_exact *x, uint32_t item) {
     x->last_change[item] = x->change_count++;
 }
 
+/* Puts the item on the skyline, which is lower wherever it lives. */
+static void cover(xpu_memplan_exact *x, uint32_t item) {
+    const xpu_memplan_height top = x->place[item] + x->size[item];
+    for (uint32_t k = x->stretch_at[item]; k < x->stretch_at[item + 1]; k++) {
+        for (uint32_t s = x->stretches[k].from; s < x->stretches[k].to; s++) {
+            x->covered[x->covered_count++] = x->skyline[s];
+            x->skyline[s] = top;
+        }
+    }
+}
+
+static void uncover(xpu_memplan_exact *x, uint32_t item) {
+    for (uint32_t k = x->stretch_at[item + 1]; k-- > x->stretch_at[item];) {
+        for (uint32_t s = x->stretches[k].to; s-- > x->stretches[k].from;)
+            x->skyline[s] = x->covered[--x->covered_count];
+    }
+}
+
 static void undo(xpu_memplan_exact *x, uint32_t trail_count, uint32_t change_count) {
     while (x->trail_count > trail_count) {
         uint32_t item = x->trail[--x->trail_count];
         x->placed[item] = 0;
+        if (x->fits_walls) uncover(x, item);
         for (uint32_t s = x->from[item] + 1; s < x->to[item]; s++) x->across[s]++;
     }
     while (x->change_count > change_count) {
@@ -135,8 +159,14 @@ static uint32_t place(xpu_memplan_exact *x, const uint32_t *list, uint32_t count
     uint32_t kept = 0, raised = 0, bad = item;
     x->place[item] = base;
     x->placed[item] = 1;
+    x->least[item] = XPU_MEMPLAN_PLACED;
+    if (x->fits_walls) cover(x, item);
     x->decision[item] = depth;
     x->trail[x->trail_count++] = item;
+    if (x->trail_count > x->most_placed) {
+        x->most_placed = x->trail_count;
+        x->node_limit = x->nodes + x->patience;
+    }
     for (uint32_t s = x->from[item] + 1; s < x->to[item]; s++) x->across[s]--;
     for (uint32_t i = 0; i < count; i++) {
         uint32_t other = list[i];
@@ -227,6 +257,37 @@ static int search_without(xpu_memplan_exact *x, const uint32_t *list, uint32_t c
     return 0;
 }
 
+/* How many sides of an item that stands at its floor are open, and then whether it ends where others beside it do: less
+ * is better. */
+static int openness(const xpu_memplan_exact *x, uint32_t item, uint32_t from, uint32_t to) {
+    const xpu_memplan_height floor = x->floor[item], top = floor + x->size[item];
+    int open = 0, level = 0;
+    for (int side = 0; side < 2; side++) {
+        if (side ? x->to[item] == to : x->from[item] == from) continue;
+        const xpu_memplan_height beside = x->skyline[side ? x->to[item] : x->from[item] - 1];
+        open += beside <= floor;
+        level += beside == top;
+    }
+    return 4 * open - level;
+}
+
+/* Of the items from `at` on that can be as low as that, the one to be placed next. */
+static uint32_t choose(const xpu_memplan_exact *x, const uint32_t *list, uint32_t count, uint32_t at, uint32_t from,
+                       uint32_t to) {
+    uint32_t best = list[at];
+    if (!x->fits_walls || at + 1 == count || x->floor[list[at + 1]] != x->floor[best]) return best;
+    int least = openness(x, best, from, to);
+    for (uint32_t i = at + 1; i < count && x->floor[list[i]] == x->floor[best]; i++) {
+        if (x->marked[list[i]]) continue;
+        const int open = openness(x, list[i], from, to);
+        if (open < least) {
+            least = open;
+            best = list[i];
+        }
+    }
+    return best;
+}
+
 /* Places all of a list, which is sorted. Where it fails, x->sets[depth] says on what that rests. */
 static int search(xpu_memplan_exact *x, const uint32_t *list, uint32_t count, uint32_t depth, uint32_t from,
                   uint32_t to) {
@@ -240,14 +301,18 @@ static int search(xpu_memplan_exact *x, const uint32_t *list, uint32_t count, ui
         for (uint32_t i = 0; i < count; i++) xpu_memplan_exact_explain(x, list[i], reasons);
         return 0;
     }
-    uint32_t item = list[at];
+    uint32_t item = choose(x, list, count, at, from, to);
     if (x->floor[item] + x->size[item] > x->limit[item]) {
         xpu_memplan_add_reasons(x, reasons, xpu_memplan_why(x, item));
         return 0;
     }
     x->place[item] = x->floor[item];
     if (count == 1) return 1;
-    if (!xpu_memplan_exact_may_fit(x, list, count, x->floor[item], from, to, reasons)) return 0;
+    if ((x->nodes < x->failed_at + CALM || depth % LOOKS == 0) &&
+        !xpu_memplan_exact_may_fit(x, list, count, x->floor[item], from, to, reasons)) {
+        x->failed_at = x->nodes;
+        return 0;
+    }
     uint32_t twin = x->twin[item];
     if (twin != item && !x->placed[twin] && x->marked[twin]) { /* of two equal ones, the first stands lower */
         memcpy(first, xpu_memplan_why(x, twin), x->words * sizeof *first);
@@ -266,21 +331,22 @@ static int search(xpu_memplan_exact *x, const uint32_t *list, uint32_t count, ui
 }
 
 /* An item may reach into the last, broken step of the grid where its own last step is as short. */
-static void set_limits(xpu_memplan_exact *x, xpu_memplan_height end) {
-    xpu_memplan_height whole = end - end % x->grid, more = whole + x->grid;
-    x->top = whole;
+static void set_limits(xpu_memplan_exact *x, uint64_t end) {
+    const uint64_t whole = end - end % x->grid, more = whole + x->grid;
+    x->top = (xpu_memplan_height)(whole / x->unit);
     for (uint32_t i = 0; i < x->count; i++) {
-        xpu_memplan_height padding = x->size[i] - (xpu_memplan_height)x->items[x->id[i]].bytes;
-        x->limit[i] = padding >= more - end ? more : whole;
+        const uint64_t padding = (uint64_t)x->size[i] * x->unit - x->items[x->id[i]].bytes;
+        x->limit[i] = (xpu_memplan_height)((padding >= more - end ? more : whole) / x->unit);
         if (x->limit[i] > x->top) x->top = x->limit[i];
     }
 }
 
-/* One search in one order. */
-static xpu_memplan_verdict try_order(xpu_memplan_exact *x, uint32_t order, uint64_t nodes) {
-    xpu_memplan_exact_order(x, order);
+/* One search in one way. */
+static xpu_memplan_verdict try_way(xpu_memplan_exact *x, uint32_t way, uint64_t patience) {
+    xpu_memplan_exact_order(x, way / XPU_MEMPLAN_EXACT_STYLES);
+    x->fits_walls = xpu_memplan_exact_fits_walls(way);
     reset(x);
-    x->node_limit = nodes;
+    x->node_limit = x->patience = patience;
     for (uint32_t i = 0; i < x->count; i++) { /* by floor, then rank */
         uint32_t item = x->ranked[i], k = i;
         for (; k > 0 && is_before(x, item, x->all_sorted[k - 1]); k--) x->all_sorted[k] = x->all_sorted[k - 1];
@@ -295,37 +361,36 @@ static xpu_memplan_verdict try_order(xpu_memplan_exact *x, uint32_t order, uint6
 static void give_offsets(const xpu_memplan_exact *x, uint64_t *offset) {
     for (uint32_t i = 0; i < x->all; i++) {
         const xpu_memplan_item *item = &x->items[i];
-        uint64_t empty = xpu_memplan_empty_place((uint64_t)x->start, x->level_end, item->alignment);
+        uint64_t empty = xpu_memplan_empty_place(x->start, x->level_end, item->alignment);
         offset[i] = item->pinned ? item->offset : empty;
     }
-    for (uint32_t i = 0; i < x->count; i++) offset[x->id[i]] = (uint64_t)x->place[i];
+    for (uint32_t i = 0; i < x->count; i++) offset[x->id[i]] = (uint64_t)x->place[i] * x->unit;
 }
 
-xpu_memplan_verdict xpu_memplan_exact_try(xpu_memplan_exact *x, uint64_t end, uint32_t order, uint64_t nodes,
+xpu_memplan_verdict xpu_memplan_exact_try(xpu_memplan_exact *x, uint64_t end, uint32_t way, uint64_t patience,
                                           uint64_t *offset) {
     if (end < x->pinned_end) return XPU_MEMPLAN_NEVER_FITS;
-    set_limits(x, (xpu_memplan_height)(end - end % (uint64_t)x->unit));
+    set_limits(x, end - end % x->unit);
     x->steps += x->count;
-    xpu_memplan_verdict verdict = try_order(x, order, nodes);
+    xpu_memplan_verdict verdict = try_way(x, way, patience);
     if (verdict == XPU_MEMPLAN_FITS) give_offsets(x, offset);
     return verdict;
 }
 
-/* Where an order suits the problem it needs few nodes more than there are items; where it does not, another one is
- * better. */
-uint64_t xpu_memplan_exact_turn(const xpu_memplan_exact *x, uint32_t round) {
-    return (FIRST_NODES + 3 * (uint64_t)x->count) << (round < MOST_DOUBLED ? round : MOST_DOUBLED);
+/* Where a way suits the problem it seldom looks long for a place; where it does not, another one is better. */
+uint64_t xpu_memplan_exact_patience(const xpu_memplan_exact *x, uint32_t round) {
+    return (FIRST_NODES + 2 * (uint64_t)x->count) / 5 << (round < MOST_DOUBLED ? round : MOST_DOUBLED);
 }
 
-/* The orders take turns, with twice as many nodes each time round. */
+/* The ways take turns, with twice the patience each time round. */
 xpu_memplan_verdict xpu_memplan_exact_fit(xpu_memplan_exact *x, uint64_t end, uint64_t budget, uint64_t *steps,
                                           uint64_t *offset) {
     xpu_memplan_verdict verdict = XPU_MEMPLAN_GAVE_UP;
     x->steps = 0;
     x->step_limit = budget;
     for (uint32_t turn = 0; verdict == XPU_MEMPLAN_GAVE_UP && x->steps <= budget && !xpu_stopped(x->arena); turn++) {
-        uint64_t nodes = xpu_memplan_exact_turn(x, turn / XPU_MEMPLAN_EXACT_ORDERS);
-        verdict = xpu_memplan_exact_try(x, end, turn % XPU_MEMPLAN_EXACT_ORDERS, nodes, offset);
+        uint64_t patience = xpu_memplan_exact_patience(x, turn / XPU_MEMPLAN_EXACT_WAYS);
+        verdict = xpu_memplan_exact_try(x, end, turn % XPU_MEMPLAN_EXACT_WAYS, patience, offset);
     }
     *steps += x->steps;
     return verdict;
@@ -336,7 +401,7 @@ uint64_t xpu_memplan_exact_nodes(const xpu_memplan_exact *x) {
 }
 
 uint64_t xpu_memplan_exact_peak(const xpu_memplan_exact *x, const uint64_t *offset) {
-    uint64_t peak = 0, start = (uint64_t)x->start;
+    uint64_t peak = 0, start = x->start;
     for (uint32_t i = 0; i < x->all; i++) {
         uint64_t end = offset[i] + x->items[i].bytes;
         if (x->items[i].bytes && end > start && end - start > peak) peak = end - start;

@@ -43,6 +43,7 @@ uint64_t xpu_memplan_exact_nodes(const xpu_memplan_exact *exact);
 
 /* ---- inside ---- */
 
+/* Offsets and sizes of the search, in units: what divides all of them. */
 typedef int64_t xpu_memplan_height;
 
 /* A set of decisions, by their depth. */
@@ -60,21 +61,27 @@ typedef struct {
     uint32_t from, to;
 } xpu_memplan_sections;
 
+/* A pinned item; `to` is not included. */
+typedef struct {
+    xpu_memplan_height from, to;
+} xpu_memplan_pin;
+
 #define XPU_MEMPLAN_NO_CHANGE UINT32_MAX
+#define XPU_MEMPLAN_PLACED    (INT64_MAX / 2)
 enum { XPU_MEMPLAN_EXACT_KEYS = 10 };
 
 struct xpu_memplan_exact {
     xpu_arena *arena;
     const xpu_memplan_item *items;
-    uint32_t all;             /* items of the caller */
-    uint32_t count, sections; /* items that are placed, numbered anew */
-    uint32_t *id;             /* per item: its number with the caller */
-    xpu_memplan_height start;
-    uint64_t level_end;
+    uint32_t all;                         /* items of the caller */
+    uint32_t count, sections;             /* items that are placed, numbered anew */
+    uint32_t *id;                         /* per item: its number with the caller */
+    uint64_t start, level_end;            /* these and the next three in bytes */
     uint64_t pinned_end;                  /* no peak is lower than where the highest pinned item ends */
-    xpu_memplan_height unit;              /* divides every offset and every size */
-    xpu_memplan_height grid;              /* divides every offset */
+    uint64_t unit;                        /* divides every offset and every size */
+    uint64_t grid;                        /* divides every offset */
     xpu_memplan_height *size, *alignment; /* sizes in whole grid steps, as nothing can begin in between */
+    xpu_memplan_height most;              /* what lives in one section at most */
     xpu_memplan_height *limit, top; /* of the peak that is tried: where each item may end at most, and any of them */
     uint32_t *from, *to;            /* sections, from the first to the last one of a life, gaps or not */
     uint32_t *stretch_at;           /* the sections in which it lives: stretches[stretch_at[i]] and so on */
@@ -82,19 +89,24 @@ struct xpu_memplan_exact {
     int have_gaps;             /* some items */
     uint32_t *meet_at, *meets; /* whose lives meet: meets[meet_at[i]] to meets[meet_at[i + 1] - 1] */
     uint32_t *pin_at;          /* the same of the pinned ones, by offset */
-    const xpu_memplan_item **pins;
+    xpu_memplan_pin *pins;
     uint64_t (*keys)[XPU_MEMPLAN_EXACT_KEYS]; /* per item: what orders are made of */
     uint32_t *rank, *ranked;                  /* of the order that is tried */
     uint32_t *twin;                           /* the equal item before it in the order, or itself */
 
     /* the state */
-    xpu_memplan_height *floor, *least, *place; /* `least`: the floor, or above it where the item must be lifted */
+    xpu_memplan_height *floor, *place;
+    xpu_memplan_height *least; /* the floor, or above it where the item must be lifted; XPU_MEMPLAN_PLACED */
     uint8_t *placed, *marked, *seen;
-    uint32_t *decision;         /* that placed or marked it */
-    uint32_t *across;           /* per section: lives that go on into it from the one before and are not placed */
-    xpu_memplan_height *height; /* per section, of the bound */
-    uint32_t words;             /* of a set */
-    xpu_memplan_reasons *why;   /* per item: what its floor rests on */
+    uint32_t *decision;          /* that placed or marked it */
+    uint32_t *across;            /* per section: lives that go on into it from the one before and are not placed */
+    xpu_memplan_height *skyline; /* per section: where the highest item that is placed ends */
+    xpu_memplan_height *covered; /* what it was below those on the trail */
+    size_t covered_count;
+    int fits_walls;           /* of items that can be as low, those that stand between others come first */
+    void *stack;              /* per section, of the bound: heights */
+    uint32_t words;           /* of a set */
+    xpu_memplan_reasons *why; /* per item: what its floor rests on */
     uint32_t *last_change;
     xpu_memplan_change *changes;
     xpu_memplan_reasons *changed_why;
@@ -108,6 +120,9 @@ struct xpu_memplan_exact {
     uint32_t *work, *sorted, *raised, *all_sorted;
     uint64_t *found; /* offsets */
 
+    uint32_t most_placed; /* at a time */
+    uint64_t patience;    /* nodes without placing more than that */
+    uint64_t failed_at;   /* the last node at which something did not fit */
     uint64_t nodes, node_limit, all_nodes, steps, step_limit;
     int stopped;
 };
@@ -137,11 +152,19 @@ xpu_memplan_exact *xpu_memplan_exact_prepare(xpu_arena *arena, const xpu_memplan
 enum { XPU_MEMPLAN_EXACT_ORDERS = 12 };
 void xpu_memplan_exact_order(xpu_memplan_exact *x, uint32_t order);
 
-/* exact.c: one search in one order, of at most `nodes`, for offsets below `end`. */
-xpu_memplan_verdict xpu_memplan_exact_try(xpu_memplan_exact *x, uint64_t end, uint32_t order, uint64_t nodes,
+/* A way to search: an order in one of two styles. By the order alone, or with those first of the items that can be as
+ * low that stand between others, without open sides. */
+enum { XPU_MEMPLAN_EXACT_STYLES = 2, XPU_MEMPLAN_EXACT_WAYS = XPU_MEMPLAN_EXACT_STYLES * XPU_MEMPLAN_EXACT_ORDERS };
+static inline int xpu_memplan_exact_fits_walls(uint32_t way) {
+    return way % XPU_MEMPLAN_EXACT_STYLES != 0;
+}
+
+/* exact.c: one search in one way for offsets below `end`. It gives up after `patience` nodes in which it never placed
+ * more items than before. */
+xpu_memplan_verdict xpu_memplan_exact_try(xpu_memplan_exact *x, uint64_t end, uint32_t way, uint64_t patience,
                                           uint64_t *offset);
-/* Nodes of an order in turn `round`. */
-uint64_t xpu_memplan_exact_turn(const xpu_memplan_exact *x, uint32_t round);
+/* Of a way in turn `round`. */
+uint64_t xpu_memplan_exact_patience(const xpu_memplan_exact *x, uint32_t round);
 
 /* The lowest place of an item at or above `height`: aligned, and between those that are pinned. */
 xpu_memplan_height xpu_memplan_exact_rest(const xpu_memplan_exact *x, uint32_t item, xpu_memplan_height height);
@@ -150,6 +173,13 @@ xpu_memplan_height xpu_memplan_exact_rest(const xpu_memplan_exact *x, uint32_t i
  * are not marked. Where it cannot, `reasons` (empty before) says why. */
 int xpu_memplan_exact_may_fit(xpu_memplan_exact *x, const uint32_t *list, uint32_t count, xpu_memplan_height low,
                               uint32_t from, uint32_t to, xpu_memplan_reasons *reasons);
+
+/* exact_stack.c: in each of the sections, the items of `sorted` that live there, one above the other and none lower
+ * than its least offset. The first section in which they end above the top; `to` where none does. */
+uint32_t xpu_memplan_exact_stack(xpu_memplan_exact *x, const uint32_t *sorted, uint32_t count, uint32_t from,
+                                 uint32_t to);
+/* Makes room for it. */
+void xpu_memplan_exact_stack_init(xpu_memplan_exact *x);
 
 /* What an item's least offset rests on. */
 void xpu_memplan_exact_explain(const xpu_memplan_exact *x, uint32_t item, xpu_memplan_reasons *reasons);

@@ -1,8 +1,6 @@
 /* What the exact search infers: how low what is left can be, whether it fits, and what that rests on. */
 #include "memplan/exact.h"
 
-#include <string.h>
-
 void xpu_memplan_exact_explain(const xpu_memplan_exact *x, uint32_t item, xpu_memplan_reasons *reasons) {
     if (!x->marked[item]) {
         xpu_memplan_add_reasons(x, reasons, xpu_memplan_why(x, item));
@@ -33,11 +31,11 @@ void xpu_memplan_exact_explain(const xpu_memplan_exact *x, uint32_t item, xpu_me
 /* The lowest end of what can lift a marked item; INT64_MAX where nothing can. */
 static xpu_memplan_height lift(xpu_memplan_exact *x, uint32_t item) {
     xpu_memplan_height top = x->floor[item] + x->size[item], best = INT64_MAX;
-    for (uint32_t k = x->meet_at[item]; k < x->meet_at[item + 1]; k++) {
-        uint32_t other = x->meets[k];
-        if (x->placed[other] || x->least[other] >= top) continue;
-        xpu_memplan_height end = x->least[other] + x->size[other];
-        if (end < best) best = end;
+    for (uint32_t k = x->meet_at[item]; k < x->meet_at[item + 1]; k++) { /* without branches, which nobody foresees */
+        const uint32_t other = x->meets[k];
+        const xpu_memplan_height least = x->least[other], end = least + x->size[other];
+        const xpu_memplan_height possible = least < top ? end : INT64_MAX;
+        best = possible < best ? possible : best;
     }
     x->steps += x->meet_at[item + 1] - x->meet_at[item];
     return best == INT64_MAX ? best : xpu_memplan_exact_rest(x, item, best);
@@ -120,23 +118,8 @@ int xpu_memplan_exact_may_fit(xpu_memplan_exact *x, const uint32_t *list, uint32
                               uint32_t from, uint32_t to, xpu_memplan_reasons *reasons) {
     if (!lift_marked(x, list, count, low, reasons)) return 0;
     sort_by_least(x, list, count);
-    memset(x->height + from, 0, (to - from) * sizeof *x->height);
-    x->steps += count + to - from;
-    for (uint32_t i = 0; i < count; i++) {
-        uint32_t item = x->sorted[i], last = x->stretch_at[item + 1];
-        xpu_memplan_height least = x->least[item], size = x->size[item];
-        for (uint32_t part = x->stretch_at[item]; part < last; part++) {
-            uint32_t end = x->stretches[part].to;
-            for (uint32_t s = x->stretches[part].from; s < end; s++) {
-                x->height[s] = (x->height[s] > least ? x->height[s] : least) + size;
-            }
-            x->steps += end - x->stretches[part].from;
-        }
-    }
-    for (uint32_t s = from; s < to; s++) {
-        if (x->height[s] <= x->top) continue;
-        explain_section(x, s, count, reasons);
-        return 0;
-    }
-    return 1;
+    const uint32_t section = xpu_memplan_exact_stack(x, x->sorted, count, from, to);
+    if (section == to) return 1;
+    explain_section(x, section, count, reasons);
+    return 0;
 }

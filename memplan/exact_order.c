@@ -72,7 +72,6 @@ static void make_sections(xpu_memplan_exact *x) {
     }
     x->sections = different ? different - 1 : 0;
     x->across = XPU_NEW_ARRAY(x->arena, uint32_t, different);
-    x->height = XPU_NEW_ARRAY(x->arena, xpu_memplan_height, different);
     x->stretches = XPU_NEW_ARRAY(x->arena, xpu_memplan_sections, parts);
     for (uint32_t i = 0, at = 0; i < x->count; i++) {
         const xpu_memplan_life *life = &x->items[x->id[i]].life;
@@ -89,14 +88,18 @@ static void make_sections(xpu_memplan_exact *x) {
 }
 
 static int compare_pins(const void *a, const void *b) {
-    const xpu_memplan_item *const *x = a, *const *y = b;
-    if ((*x)->offset != (*y)->offset) return (*x)->offset < (*y)->offset ? -1 : 1;
-    return *x < *y ? -1 : *x > *y;
+    const xpu_memplan_pin *x = a, *y = b;
+    if (x->from != y->from) return x->from < y->from ? -1 : 1;
+    return x->to < y->to ? -1 : x->to > y->to;
+}
+
+static xpu_memplan_height in_units(const xpu_memplan_exact *x, uint64_t bytes) {
+    return (xpu_memplan_height)(bytes / x->unit);
 }
 
 static void make_meetings(xpu_memplan_exact *x) {
     XPU_ARRAY(uint32_t) meets = {0};
-    XPU_ARRAY(const xpu_memplan_item *) pins = {0};
+    XPU_ARRAY(xpu_memplan_pin) pins = {0};
     for (uint32_t i = 0; i < x->count; i++) {
         const xpu_memplan_item *item = &x->items[x->id[i]];
         for (uint32_t k = 0; k < x->count; k++) {
@@ -105,7 +108,9 @@ static void make_meetings(xpu_memplan_exact *x) {
         x->meet_at[i + 1] = meets.count;
         for (uint32_t k = 0; k < x->all; k++) {
             const xpu_memplan_item *pin = &x->items[k];
-            if (pin->pinned && pin->bytes && xpu_memplan_items_meet(item, pin)) XPU_PUSH(x->arena, &pins, pin);
+            if (!pin->pinned || !pin->bytes || !xpu_memplan_items_meet(item, pin)) continue;
+            const xpu_memplan_height from = in_units(x, pin->offset);
+            XPU_PUSH(x->arena, &pins, ((xpu_memplan_pin){from, from + in_units(x, pin->bytes)}));
         }
         x->pin_at[i + 1] = pins.count;
         uint32_t own = pins.count - x->pin_at[i];
@@ -117,13 +122,13 @@ static void make_meetings(xpu_memplan_exact *x) {
 
 static void make_keys(xpu_memplan_exact *x) {
     uint64_t *load = XPU_NEW_ARRAY(x->arena, uint64_t, x->sections);
-    uint64_t unit = (uint64_t)x->unit;
     for (uint32_t i = 0; i < x->count; i++) {
         for (uint32_t part = x->stretch_at[i]; part < x->stretch_at[i + 1]; part++) {
-            for (uint32_t s = x->stretches[part].from; s < x->stretches[part].to; s++)
-                load[s] += (uint64_t)x->size[i] / unit;
+            for (uint32_t s = x->stretches[part].from; s < x->stretches[part].to; s++) load[s] += (uint64_t)x->size[i];
         }
     }
+    for (uint32_t s = 0; s < x->sections; s++)
+        if ((xpu_memplan_height)load[s] > x->most) x->most = (xpu_memplan_height)load[s];
     for (uint32_t i = 0; i < x->count; i++) {
         const xpu_memplan_item *item = &x->items[x->id[i]];
         uint64_t *keys = x->keys[i], sections = 0;
@@ -134,7 +139,7 @@ static void make_keys(xpu_memplan_exact *x) {
                 if (load[s] > keys[LOAD]) keys[LOAD] = load[s];
             }
         }
-        keys[BYTES] = item->bytes / unit;
+        keys[BYTES] = item->bytes / x->unit;
         keys[LENGTH] = xpu_memplan_live_steps(&item->life);
         keys[SECTIONS] = sections;
         keys[MEETS] = x->meet_at[i + 1] - x->meet_at[i];
@@ -149,11 +154,10 @@ xpu_memplan_height xpu_memplan_exact_rest(const xpu_memplan_exact *x, uint32_t i
     uint64_t alignment = (uint64_t)x->alignment[item], size = (uint64_t)x->size[item];
     uint64_t at = xpu_memplan_align((uint64_t)height, alignment);
     for (uint32_t i = x->pin_at[item]; i < x->pin_at[item + 1]; i++) {
-        const xpu_memplan_item *pin = x->pins[i];
-        uint64_t end = pin->offset + pin->bytes;
-        if (end <= at) continue;
-        if (pin->offset >= at + size) break;
-        at = xpu_memplan_align(end, alignment);
+        const xpu_memplan_pin *pin = &x->pins[i];
+        if ((uint64_t)pin->to <= at) continue;
+        if ((uint64_t)pin->from >= at + size) break;
+        at = xpu_memplan_align((uint64_t)pin->to, alignment);
     }
     return (xpu_memplan_height)at;
 }
@@ -189,14 +193,14 @@ void xpu_memplan_exact_order(xpu_memplan_exact *x, uint32_t order) {
 
 /* The greatest number that divides all offsets of placements in which nothing can be moved down. */
 static uint64_t find_unit(const xpu_memplan_exact *x) {
-    uint64_t unit = (uint64_t)x->start;
+    uint64_t unit = x->start;
     for (uint32_t i = 0; i < x->all; i++) {
         const xpu_memplan_item *item = &x->items[i];
         unit = gcd(unit, item->bytes);
         if (item->pinned && item->bytes) unit = gcd(unit, item->offset);
     }
     for (uint32_t i = 0; i < x->count; i++) {
-        uint64_t alignment = (uint64_t)x->alignment[i];
+        uint64_t alignment = x->items[x->id[i]].alignment;
         if (unit % alignment) unit = gcd(unit, alignment);
     }
     return unit ? unit : 1;
@@ -208,9 +212,8 @@ xpu_memplan_exact *xpu_memplan_exact_prepare(xpu_arena *arena, const xpu_memplan
     for (uint32_t i = 0; i < count; i++) placed += items[i].bytes && !items[i].pinned;
     if (placed == 0 || placed > XPU_MEMPLAN_EXACT_MOST || count > 2 * XPU_MEMPLAN_EXACT_MOST) return NULL;
     xpu_memplan_exact *x = XPU_NEW(arena, xpu_memplan_exact);
-    *x = (xpu_memplan_exact){
-        .arena = arena, .items = items, .all = count, .start = (xpu_memplan_height)start, .level_end = end};
-    x->grid = (xpu_memplan_height)xpu_memplan_grid(items, count);
+    *x = (xpu_memplan_exact){.arena = arena, .items = items, .all = count, .start = start, .level_end = end};
+    x->grid = xpu_memplan_grid(items, count);
     x->id = XPU_NEW_ARRAY(arena, uint32_t, placed + 1);
     x->size = XPU_NEW_ARRAY(arena, xpu_memplan_height, placed + 1);
     x->alignment = XPU_NEW_ARRAY(arena, xpu_memplan_height, placed + 1);
@@ -218,11 +221,14 @@ xpu_memplan_exact *xpu_memplan_exact_prepare(xpu_arena *arena, const xpu_memplan
         uint64_t pin_end = items[i].offset + items[i].bytes;
         if (items[i].pinned && items[i].bytes && pin_end > x->pinned_end) x->pinned_end = pin_end;
         if (!items[i].bytes || items[i].pinned) continue;
-        x->id[x->count] = i;
-        x->size[x->count] = (xpu_memplan_height)xpu_memplan_align(items[i].bytes, (uint64_t)x->grid);
-        x->alignment[x->count++] = (xpu_memplan_height)items[i].alignment;
+        x->id[x->count++] = i;
     }
-    x->unit = (xpu_memplan_height)find_unit(x);
+    x->unit = find_unit(x);
+    for (uint32_t i = 0; i < x->count; i++) {
+        const xpu_memplan_item *item = &items[x->id[i]];
+        x->size[i] = in_units(x, xpu_memplan_align(item->bytes, x->grid));
+        x->alignment[i] = item->alignment > x->unit ? in_units(x, item->alignment) : 1;
+    }
     x->from = XPU_NEW_ARRAY(arena, uint32_t, placed + 1);
     x->to = XPU_NEW_ARRAY(arena, uint32_t, placed + 1);
     x->stretch_at = XPU_NEW_ARRAY(arena, uint32_t, placed + 1);
@@ -236,5 +242,6 @@ xpu_memplan_exact *xpu_memplan_exact_prepare(xpu_arena *arena, const xpu_memplan
     make_sections(x);
     make_meetings(x);
     make_keys(x);
+    xpu_memplan_exact_stack_init(x);
     return x;
 }

@@ -14,8 +14,9 @@ __extension__ typedef unsigned __int128 wide;
 #define PATIENCE       UINT64_C(4000000)
 #define MOST_ARRANGED  4096         /* items, by the skyline's order */
 #define MOST_LOOKS     UINT64_C(50) /* at the skyline, for each of more items, before another one */
-#define EXACT_SHARE    8            /* times the budget */
-#define EXACT_PATIENCE 16           /* the same where there is no valid plan yet */
+#define EXACT_SHARE    2            /* times the budget; its comparisons take longer than those of the orders */
+#define REPAIR_SHARE   8            /* times the budget */
+#define EXACT_PATIENCE 4            /* the same where there is no valid plan yet */
 
 typedef struct {
     uint64_t offset, end;
@@ -365,7 +366,7 @@ static void mend_peak(xpu_arena *arena, packer *p, uint64_t budget) {
     const score before = p->best;
     if (p->searched || budget < p->count || is_perfect(p) || xpu_stopped(arena)) return;
     xpu_arena *work = xpu_arena_new(xpu_arena_mem(arena), "repair of a placement");
-    xpu_memplan_repair(work, p->items, p->count, p->start, p->lower_bound, EXACT_SHARE * budget, &steps,
+    xpu_memplan_repair(work, p->items, p->count, p->start, p->lower_bound, REPAIR_SHARE * budget, &steps,
                        p->best_offset);
     xpu_arena_free(work);
     p->best = judge(p, p->best_offset);

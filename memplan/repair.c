@@ -9,7 +9,14 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { FIRST_FREE = 48, FIRST_HIGH = 12, MOST_FREE = 384, MOST_GIVEN_UP = 8, ORDERS = 6, WINDOW_SHARE = 16 };
+enum {
+    FIRST_FREE = 48,
+    FIRST_HIGH = 12,
+    MOST_FREE = 384,
+    MOST_GIVEN_UP = 8,
+    WAYS = 6 * XPU_MEMPLAN_EXACT_STYLES,
+    WINDOW_SHARE = 16
+};
 
 typedef struct {
     uint64_t end;
@@ -114,9 +121,9 @@ static int place_window(repair *r, uint32_t count, uint32_t free_count, uint64_t
     xpu_memplan_exact *exact = xpu_memplan_exact_new(work, r->near, count, r->start, UINT64_MAX);
     if (exact) {
         exact->step_limit = r->step_limit > r->steps ? (r->step_limit - r->steps) / WINDOW_SHARE : 0;
-        for (uint32_t order = 0; order < ORDERS && !fits; order++) {
-            uint64_t nodes = 50 + free_count + free_count / 2;
-            xpu_memplan_verdict verdict = xpu_memplan_exact_try(exact, end, order, nodes, r->found);
+        for (uint32_t way = 0; way < WAYS && !fits; way += XPU_MEMPLAN_EXACT_STYLES) {
+            uint64_t patience = 50 + free_count + free_count / 2;
+            xpu_memplan_verdict verdict = xpu_memplan_exact_try(exact, end, way, patience, r->found);
             fits = verdict == XPU_MEMPLAN_FITS;
             if (verdict == XPU_MEMPLAN_NEVER_FITS) break;
         }

@@ -181,4 +181,39 @@ static void no_memory(void) {
     CU_ASSERT(count > 5);
 }
 
-XPU_TEST_MAIN("exact search of offsets", {"against all orders", against_all_orders}, {"no memory", no_memory})
+/* The same in units as large as `scale`, beside one byte that lives alone: heights need more bits. */
+static void scaled(xpu_arena *arena, uint64_t seed, uint64_t scale) {
+    xpu_memplan_item items[ITEMS + 1];
+    xpu_memplan_steps gaps[ITEMS][2];
+    uint64_t best = make_items(seed, items, gaps), steps = 0, offset[ITEMS + 1], peak = 1000 * scale;
+    for (uint32_t i = 0; i < ITEMS; i++) {
+        items[i].bytes *= scale;
+        items[i].alignment *= scale;
+        items[i].offset *= scale;
+    }
+    items[ITEMS] = (xpu_memplan_item){.bytes = 1, .alignment = 1, .life = {.first = 40, .last = 40}, .forced = 1};
+    xpu_memplan_exact *exact = xpu_memplan_exact_new(arena, items, ITEMS + 1, START * scale, LEVEL_END * scale);
+    const uint64_t proved = xpu_memplan_exact_minimise(exact, 0, 10000000, &steps, &peak, offset);
+    CU_ASSERT_EQUAL(peak, best ? best * scale : 1);
+    CU_ASSERT_EQUAL(proved, peak);
+}
+
+static void run_scaled(uint64_t seed, uint64_t scale) {
+    xpu_mem mem;
+    xpu_mem_init(&mem);
+    if (setjmp(mem.out_of_memory)) {
+        CU_FAIL("out of memory");
+    } else {
+        scaled(xpu_arena_new(&mem, "test"), seed, scale);
+    }
+    xpu_mem_release(&mem);
+}
+
+static void wide_heights(void) {
+    for (uint64_t seed = 1; seed <= 300; seed++) {
+        for (uint32_t bits = 4; bits <= 36; bits += 16) run_scaled(seed, UINT64_C(1) << bits);
+    }
+}
+
+XPU_TEST_MAIN("exact search of offsets", {"against all orders", against_all_orders},
+              {"heights of 16, 32 and 64 bits", wide_heights}, {"no memory", no_memory})
