@@ -1,7 +1,7 @@
 /*
- * The bound of the exact search: what is left, one above the other in each section. Most of the time of a search is spent
- * here. So sections go in blocks, whose loops the compiler makes vector instructions of, and heights are as narrow as they
- * can be.
+ * The bound of the exact search: what is left, one above the other in each section. Most of the time of a search is
+ * spent here. So sections go in blocks, whose loops the compiler makes vector instructions of, and heights are as
+ * narrow as they can be.
  */
 #include "memplan/exact.h"
 
@@ -17,7 +17,7 @@ enum { BLOCK = 16 }; /* sections */
 #define STACK(bits)                                                                                                    \
     static const int##bits##_t covered_##bits[3 * BLOCK] = {NONE_16, ALL_16, NONE_16};                                 \
                                                                                                                        \
-    typedef int##bits##_t vector_##bits __attribute__((vector_size(16), aligned(bits / 8), may_alias));               \
+    typedef int##bits##_t vector_##bits __attribute__((vector_size(16), aligned(bits / 8), may_alias));                \
                                                                                                                        \
     static void put_##bits(int##bits##_t *height, const int##bits##_t *behind, const int##bits##_t *before,            \
                            int##bits##_t least, int##bits##_t size) {                                                  \
@@ -46,8 +46,9 @@ enum { BLOCK = 16 }; /* sections */
                 const xpu_memplan_sections part = x->stretches[k];                                                     \
                 const uint32_t first = part.from / BLOCK, last = (part.to - 1) / BLOCK;                                \
                 for (uint32_t b = first; b <= last; b++) {                                                             \
-                    put_##bits(height + (size_t)b * BLOCK, covered_##bits + BLOCK - (b == first ? part.from % BLOCK : 0),     \
-                               covered_##bits + BLOCK + (b == last ? BLOCK - 1 - (part.to - 1) % BLOCK : 0),                  \
+                    put_##bits(height + (size_t)b * BLOCK,                                                             \
+                               covered_##bits + BLOCK - (b == first ? part.from % BLOCK : 0),                          \
+                               covered_##bits + BLOCK + (b == last ? BLOCK - 1 - (part.to - 1) % BLOCK : 0),           \
                                (int##bits##_t)least, (int##bits##_t)x->size[item]);                                    \
                 }                                                                                                      \
                 x->steps += last - first + 1;                                                                          \
