@@ -65,7 +65,7 @@ static void lists(void) {
         CU_ASSERT_EQUAL(place(&r, i)[0], kind | 4 << 16 | (place(&r, i)[0] & 0xff00));
         CU_ASSERT_EQUAL(place(&r, i)[1] >> 16 & 0xff, signal);
     }
-    CU_ASSERT((place(&r, 1)[1] & 0xff) == STORE && place(&r, 1)[2] == 0); /* the scratch is free */
+    CU_ASSERT((place(&r, 1)[1] & 0xff) == STORE && place(&r, 1)[2] == 0);    /* the scratch is free */
     CU_ASSERT((place(&r, 15)[1] & 0xff) == TENSOR && place(&r, 15)[2] == 3); /* the first drain, behind two products */
     CU_ASSERT((place(&r, 18)[1] & 0xff) == TENSOR && place(&r, 18)[2] == 8);
     CU_ASSERT(recording.signals[XPU_COUNTER_LOAD] == 6 && recording.signals[XPU_COUNTER_STORE] == 4);

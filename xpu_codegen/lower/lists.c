@@ -66,8 +66,8 @@ static const char *record_some(xpu_codegen *cg, const xpu_recorded_call *calls, 
     return recorded[0].places > room ? "its lists are too long" : NULL;
 }
 
-/* Lists of one or two layers; 0: there are none. Two, which a dump or a run of one layer tells apart, need room for lists
- * of their own. */
+/* Lists of one or two layers; 0: there are none. Two, which a dump or a run of one layer tells apart, need room for
+ * lists of their own. */
 static int record_calls(xpu_codegen *cg, const xpu_recorded_call *calls, uint32_t count, uint32_t used,
                         xpu_arena *arena, xpu_recording *recording, xpu_recorded *recorded) {
     const uint32_t left = used < XPU_MOST_LISTED_OF_ALL ? XPU_MOST_LISTED_OF_ALL - used : 0,
