@@ -32,8 +32,12 @@ static xpu_status canonicalise(xpu_pipeline *p) {
     return xpu_pass_canonicalise(p->graph, p->diags);
 }
 
+/* Where all is float32 it keeps the order of the model's roundings. */
 static xpu_status batch_norm(xpu_pipeline *p) {
-    return xpu_pass_fold_batch_norm(p->graph, p->diags);
+    if (strcmp(p->options.precision, "fp32") == 0) return xpu_pass_fold_batch_norm(p->graph, p->diags);
+    xpu_status status = xpu_pass_fold_biases(p->graph, p->diags);
+    if (status == XPU_OK) status = xpu_pass_fold_batch_norm(p->graph, p->diags);
+    return status == XPU_OK ? xpu_pass_averages_first(p->graph, p->diags) : status;
 }
 
 static xpu_status legalise(xpu_pipeline *p) {

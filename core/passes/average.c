@@ -1,6 +1,7 @@
 /* A global average behind a convolution of single pixels is that convolution of the average: one pixel instead of all.
  * So the convolution's result has a reader less, and what depends on its average may become part of it. */
 #include "core/ops/window.h"
+#include "core/passes/passes.h"
 #include "core/passes/rewrite.h"
 
 /* Whether each output pixel is a linear function of the input pixel at its place, the same for all pixels. */
@@ -24,7 +25,7 @@ static int is_narrow(const xpu_graph *graph, xpu_node conv) {
     return xpu_value_dims(graph, xpu_node_input(graph, conv, XPU_IN_W), NULL, dims) && dims[1] <= dims[0];
 }
 
-xpu_status xpu_average_before_conv(xpu_graph *graph, xpu_node average, xpu_diags *diags) {
+static xpu_status average_before_conv(xpu_graph *graph, xpu_node average, xpu_diags *diags) {
     if (!xpu_node_is(graph, average, XPU_OP_GLOBAL_AVERAGE_POOL)) return XPU_OK;
     const xpu_node conv = xpu_maker(graph, average, 0);
     if (!conv.id || !xpu_same_block(graph, conv, average)) return XPU_OK;
@@ -38,4 +39,14 @@ xpu_status xpu_average_before_conv(xpu_graph *graph, xpu_node average, xpu_diags
     xpu_rewrite(graph, average, XPU_OP_CONV, inputs, sizeof inputs / sizeof *inputs, info.attrs.items,
                 info.attrs.count);
     return xpu_op_infer(graph, average, diags);
+}
+
+xpu_status xpu_pass_averages_first(xpu_graph *graph, xpu_diags *diags) {
+    if (xpu_has_groups(graph)) return XPU_OK;
+    XPU_FOR_ALL_NODES(graph, node) {
+        const xpu_status status = average_before_conv(graph, node, diags);
+        if (status != XPU_OK) return status;
+    }
+    xpu_remove_dead(graph);
+    return XPU_OK;
 }

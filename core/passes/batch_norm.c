@@ -143,12 +143,11 @@ static xpu_status fold_sum_or_product(xpu_graph *graph, xpu_node node, xpu_diags
     return XPU_OK;
 }
 
-/* A sum with a constant vector becomes the bias of the transposed convolution before it, whose phases then have it. */
-static xpu_status fold_bias(xpu_graph *graph, xpu_node node, xpu_diags *diags) {
+/* A sum with a constant vector becomes the bias of the convolution before it, if that is one of `op`. */
+static xpu_status fold_bias(xpu_graph *graph, xpu_node node, xpu_op_id op, xpu_diags *diags) {
     for (uint32_t input = 0; input < 2; input++) {
         xpu_node producer = xpu_maker(graph, node, input);
-        if (!producer.id || !xpu_node_is(graph, producer, XPU_OP_CONV_TRANSPOSE) || !xpu_used_once(graph, producer))
-            continue;
+        if (!producer.id || !xpu_node_is(graph, producer, op) || !xpu_used_once(graph, producer)) continue;
         xpu_match match = {.nodes = {producer, node}, .operand = {0, input}};
         if (xpu_same_block(graph, producer, node) && xpu_accepts_bias(graph, &match))
             return xpu_fuse_bias(graph, &match, diags);
@@ -165,28 +164,39 @@ static xpu_status fold_batch_norm(xpu_graph *graph, xpu_node node, xpu_diags *di
     return status;
 }
 
-/* What is left of groups around integers keeps the roundings that it is written with. */
-static int has_groups(const xpu_graph *graph) {
+int xpu_has_groups(const xpu_graph *graph) {
     XPU_FOR_ALL_NODES(graph, node) {
         if (xpu_node_is(graph, node, XPU_OP_QUANTIZE) || xpu_node_is(graph, node, XPU_OP_DEQUANTIZE)) return 1;
     }
     return 0;
 }
 
-xpu_status xpu_pass_fold_batch_norm(xpu_graph *graph, xpu_diags *diags) {
-    const int may_round = !has_groups(graph);
+xpu_status xpu_pass_fold_biases(xpu_graph *graph, xpu_diags *diags) {
+    if (xpu_has_groups(graph)) return XPU_OK;
     xpu_status status = XPU_OK;
     XPU_FOR_ALL_NODES(graph, node) {
-        const int is_sum = xpu_node_is(graph, node, XPU_OP_ADD), is_product = xpu_node_is(graph, node, XPU_OP_MUL);
-        if (is_sum) status = fold_bias(graph, node, diags);
+        if (xpu_node_is(graph, node, XPU_OP_ADD)) status = fold_bias(graph, node, XPU_OP_CONV, diags);
+        if (status != XPU_OK) return status;
+    }
+    xpu_remove_dead(graph);
+    return status;
+}
+
+xpu_status xpu_pass_fold_batch_norm(xpu_graph *graph, xpu_diags *diags) {
+    const int may_round = !xpu_has_groups(graph);
+    xpu_status status = XPU_OK;
+    XPU_FOR_ALL_NODES(graph, node) {
+        if (xpu_node_is(graph, node, XPU_OP_ADD)) /* the phases then have it */
+            status = fold_bias(graph, node, XPU_OP_CONV_TRANSPOSE, diags);
         if (status == XPU_OK && xpu_node_is(graph, node, XPU_OP_BATCH_NORM))
             status = fold_batch_norm(graph, node, diags);
-        if (status == XPU_OK && may_round && (is_sum || is_product)) status = fold_sum_or_product(graph, node, diags);
+        if (status == XPU_OK && may_round &&
+            (xpu_node_is(graph, node, XPU_OP_ADD) || xpu_node_is(graph, node, XPU_OP_MUL)))
+            status = fold_sum_or_product(graph, node, diags);
         if (status == XPU_OK && may_round) status = xpu_find_hard_swish(graph, node, diags);
         if (status == XPU_OK && may_round) status = xpu_find_norm(graph, node, diags);
         if (status == XPU_OK) status = xpu_find_rotary(graph, node, diags);
         if (status == XPU_OK && may_round) status = xpu_fold_before_conv(graph, node, diags);
-        if (status == XPU_OK && may_round) status = xpu_average_before_conv(graph, node, diags);
         if (status != XPU_OK) return status;
     }
     xpu_remove_dead(graph);

@@ -17,9 +17,15 @@ xpu_status xpu_pass_fold(xpu_graph *graph, xpu_diags *diags);
  * common subexpressions. Exact. */
 xpu_status xpu_pass_canonicalise(xpu_graph *graph, xpu_diags *diags);
 /* Batch norm behind conv or matmul into its weights and bias; a factor or sum of one number behind a conv, too. Hard
- * swish, norms over the last dims and rotary embedding that are written out become one operator; averages come before
- * convolutions of single pixels. Tolerance. */
+ * swish, norms over the last dims and rotary embedding that are written out become one operator. Tolerance. */
 xpu_status xpu_pass_fold_batch_norm(xpu_graph *graph, xpu_diags *diags);
+/* Sums of convolutions with constant vectors over their channels become biases, so that a batch norm, numbers and hard
+ * swish find nothing between; nothing where a graph has quantised groups. Tolerance: patterns take them later, too, but
+ * then what follows a sum rounds on its own. */
+xpu_status xpu_pass_fold_biases(xpu_graph *graph, xpu_diags *diags);
+/* The global average of what a convolution of single pixels makes becomes that convolution of the average of its
+ * operand, where that has no more channels; nothing where a graph has quantised groups. Tolerance. */
+xpu_status xpu_pass_averages_first(xpu_graph *graph, xpu_diags *diags);
 /* Composite rows into primitives; norms of long rows too; products of bytes with int32 results into products with
  * float32 ones; conversions to and from quantised integers that no kernel has into elementwise steps; operands of
  * products repeated. Exact. */

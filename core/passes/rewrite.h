@@ -64,9 +64,8 @@ xpu_status xpu_find_norm(xpu_graph *graph, xpu_node node, xpu_diags *diags);
  * which `node` is the last operator, becomes ROTARY. */
 xpu_status xpu_find_rotary(xpu_graph *graph, xpu_node node, xpu_diags *diags);
 
-/* The global average of what a convolution of single pixels makes becomes that convolution of the average of its
- * operand, where that has no more channels. */
-xpu_status xpu_average_before_conv(xpu_graph *graph, xpu_node average, xpu_diags *diags);
+/* Whether groups around integers are left, which keep the roundings that they are written with. */
+int xpu_has_groups(const xpu_graph *graph);
 
 /* Products and sums with one number in front of a convolution go into its constant weights and bias. */
 xpu_status xpu_fold_before_conv(xpu_graph *graph, xpu_node conv, xpu_diags *diags);

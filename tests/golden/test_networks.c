@@ -37,7 +37,9 @@ static const struct {
 } passes[] = {
     {"fold", XPU_EFFECT_EXACT, xpu_pass_fold},
     {"canonicalise", XPU_EFFECT_EXACT, xpu_pass_canonicalise},
+    {"biases", XPU_EFFECT_TOLERANCE, xpu_pass_fold_biases},
     {"batch-norm", XPU_EFFECT_TOLERANCE, xpu_pass_fold_batch_norm},
+    {"averages", XPU_EFFECT_TOLERANCE, xpu_pass_averages_first},
     {"legalise", XPU_EFFECT_EXACT, xpu_pass_legalise},
     {"clean", XPU_EFFECT_EXACT, xpu_pass_fold},
     {"match", XPU_EFFECT_TOLERANCE, match},

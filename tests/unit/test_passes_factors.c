@@ -149,6 +149,48 @@ static void relu_average(bench *b) {
     OUT(b, average(b, OP(b, RELU, OP(b, CONV, image(b), constant(b, DIMS(4, 3, 1, 1))))));
 }
 
+static xpu_value summed(bench *b, xpu_value x, int channels) {
+    return OP(b, ADD, constant(b, DIMS(channels, 1, 1)), x);
+}
+static void conv_sum_affine(bench *b) {
+    OUT(b, affine(b, summed(b, conv(b, image(b)), 4)));
+}
+static void affine_conv_sum_affine(bench *b) { /* the bias that the numbers in front make comes later */
+    OUT(b, affine(b, summed(b, conv(b, affine(b, image(b))), 4)));
+}
+static void conv_number_sum_affine(bench *b) {
+    OUT(b, affine(b, summed(b, conv(b, image(b)), 1)));
+}
+static void conv_shared_sum(bench *b) {
+    xpu_value y = conv(b, image(b));
+    OUT(b, affine(b, summed(b, y, 4)));
+    OUT(b, OP(b, RELU, y));
+}
+static void conv_bias_sum(bench *b) {
+    OUT(b, summed(b, OP(b, CONV, image(b), constant(b, DIMS(4, 3, 3, 3)), constant(b, DIMS(4))), 4));
+}
+
+static xpu_status biases_and_numbers(xpu_graph *graph, xpu_diags *diags) {
+    const xpu_status status = xpu_pass_fold_biases(graph, diags);
+    return status == XPU_OK ? xpu_pass_fold_batch_norm(graph, diags) : status;
+}
+
+static void biases(void) {
+    static const pass_case cases[] = {
+        {"a sum, numbers", conv_sum_affine, "conv+bias"},
+        {"numbers in front, too", affine_conv_sum_affine, "conv+bias"},
+        {"a sum of one number", conv_number_sum_affine, "conv+bias"},
+        {"used elsewhere", conv_shared_sum, "conv add mul add relu"},
+        {"there is a bias", conv_bias_sum, "conv+bias add"},
+    };
+    RUN_CASES(cases, XPU_EFFECT_TOLERANCE, biases_and_numbers);
+}
+
+static xpu_status numbers_and_averages(xpu_graph *graph, xpu_diags *diags) {
+    const xpu_status status = xpu_pass_fold_batch_norm(graph, diags);
+    return status == XPU_OK ? xpu_pass_averages_first(graph, diags) : status;
+}
+
 static void averages(void) {
     static const pass_case cases[] = {
         {"conv of pixels", pixels_average, "conv+bias global_average_pool conv+bias relu"},
@@ -160,7 +202,7 @@ static void averages(void) {
         {"conv with groups", groups_average, "conv global_average_pool"},
         {"an activation between", relu_average, "conv relu global_average_pool"},
     };
-    RUN_CASES(cases, XPU_EFFECT_TOLERANCE, xpu_pass_fold_batch_norm);
+    RUN_CASES(cases, XPU_EFFECT_TOLERANCE, numbers_and_averages);
 }
 
 static void written_out(void) {
@@ -206,4 +248,5 @@ static void batch_norms(void) {
     bench_close(&b);
 }
 
-XPU_TEST_MAIN("factors", {"batch norm", batch_norms}, {"written out", written_out}, {"averages", averages})
+XPU_TEST_MAIN("factors", {"batch norm", batch_norms}, {"written out", written_out}, {"averages", averages},
+              {"biases", biases})
