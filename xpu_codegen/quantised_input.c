@@ -105,7 +105,7 @@ int xpu_is_quantised_in_load(xpu_codegen *cg, xpu_node node) {
     const int is_it = xpu_node_is(cg->graph, node, XPU_OP_QUANTIZE) || xpu_node_is(cg->graph, node, XPU_OP_RELAYOUT);
     if (!is_it || !is_on_chip(cg, node)) return 0;
     xpu_use use = only_use(cg, xpu_node_output(cg->graph, node, 0));
-    if (use.node.id && xpu_weaves_input(cg, use.node, NULL)) return 1;
+    if (use.node.id && use.input == XPU_IN_X && xpu_weaves_input(cg, use.node, NULL)) return 1;
     if (use.node.id && xpu_node_is(cg->graph, use.node, XPU_OP_RELAYOUT))
         use = only_use(cg, xpu_node_output(cg->graph, use.node, 0));
     return use.node.id && is_product(cg, use) && xpu_quantises_input(cg, use.node, NULL);
