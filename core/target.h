@@ -29,6 +29,7 @@ typedef struct {
     uint32_t clang_seconds; /* --clang-seconds: that a compiler or linker may run; 0: the target's own limit */
     const char *zig;        /* has clang and lld in it, for where they are not installed; or NULL */
     int is_part;            /* the model is a part of a network: rules may be for another part */
+    int no_fuse; /* each tensor of the model stays one: patterns are not applied, nor the target's like them */
 } xpu_compile_options;
 
 struct xpu_match;

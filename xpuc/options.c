@@ -189,6 +189,7 @@ xpu_status xpu_check_options(xpu_pipeline *p) {
                                        .strip = wanted->strip,
                                        .clang_seconds = wanted->clang_seconds,
                                        .is_part = wanted->is_part,
+                                       .no_fuse = wanted->no_fuse,
                                        .zig = wanted->zig ? wanted->zig : xpu_environment("XPU_ZIG")};
     const char *device = xpu_path_join(p->arena, p->options.resources, "device"); /* clang and lld read what is there */
     xpu_keep_files(p->arena, device, "*");

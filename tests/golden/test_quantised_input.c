@@ -132,28 +132,33 @@ typedef struct {
     int is_read_twice;
     const char *precision;
     int is_woven; /* by the load of the product */
+    int has_branch;
 } float_network;
 
 static const float_network float_networks[] = {
-    {"three planes", 1, 3, 39, 3, 2, 1, 0, "int16", 1},
-    {"three planes, int8 weights", 1, 3, 40, 3, 2, 1, 0, "int16x8", 1},
-    {"eight planes of two images", 2, 8, 24, 5, 1, 1, 0, "int16x8", 1},
-    {"pixels of two planes", 1, 2, 40, 1, 1, 1, 0, "int16", 1},
-    {"every other pixel of three planes", 1, 3, 40, 1, 2, 1, 0, "int16", 0},
-    {"nine planes", 1, 9, 24, 3, 1, 1, 0, "int16", 0},
-    {"two groups", 1, 4, 24, 3, 1, 2, 0, "int16", 0},
-    {"for two products", 1, 3, 24, 3, 1, 1, 1, "int16x8", 0},
-    {"in float32", 1, 3, 24, 3, 1, 1, 0, "fp32", 0},
+    {"three planes", 1, 3, 39, 3, 2, 1, 0, "int16", 1, 0},
+    {"three planes, int8 weights", 1, 3, 40, 3, 2, 1, 0, "int16x8", 1, 0},
+    {"eight planes of two images", 2, 8, 24, 5, 1, 1, 0, "int16x8", 1, 0},
+    {"pixels of two planes", 1, 2, 40, 1, 1, 1, 0, "int16", 1, 0},
+    {"every other pixel of three planes", 1, 3, 40, 1, 2, 1, 0, "int16", 0, 0},
+    {"nine planes", 1, 9, 24, 3, 1, 1, 0, "int16", 0, 0},
+    {"two groups", 1, 4, 24, 3, 1, 2, 0, "int16", 0, 0},
+    {"for two products", 1, 3, 24, 3, 1, 1, 1, "int16x8", 0, 0},
+    {"beside planes that are added", 1, 3, 24, 3, 1, 1, 0, "int16", 1, 1},
+    {"the same of two images", 2, 8, 24, 3, 2, 1, 0, "int16x8", 1, 1},
+    {"in float32", 1, 3, 24, 3, 1, 1, 0, "fp32", 0, 0},
 };
 
 static float float_weights[MOST_WEIGHTS];
 
 static void add_float_product(xpu_onnx_builder *b, const float_network *n, const char *result) {
     const int64_t edge = n->kernel / 2;
-    XpuOnnx__NodeProto *node = xpu_onnx_node(b, "Conv", result, result, (const char *const[]){"x", "w", NULL});
+    const char *sum = n->has_branch ? "product" : result;
+    XpuOnnx__NodeProto *node = xpu_onnx_node(b, "Conv", sum, sum, (const char *const[]){"x", "w", NULL});
     xpu_onnx_ints(b, node, "strides", (const int64_t[]){n->stride, n->stride}, 2);
     xpu_onnx_ints(b, node, "pads", (const int64_t[]){edge, edge, edge, edge}, 4);
     xpu_onnx_int(b, node, "group", n->groups);
+    if (n->has_branch) xpu_onnx_node(b, "Add", result, result, (const char *const[]){sum, "branch", NULL});
     xpu_onnx_output(b, result, 4, (const int64_t[]){n->batch, OUT, -1, -1});
 }
 
@@ -162,6 +167,8 @@ static const char *write_float_model(const float_network *n, xpu_arena *arena, x
     size_t length;
     xpu_onnx_begin(&b, arena, 13);
     xpu_onnx_input(&b, "x", 4, (const int64_t[]){n->batch, n->channels, n->side, n->side});
+    const int64_t side = (n->side - 1) / n->stride + 1;
+    if (n->has_branch) xpu_onnx_input(&b, "branch", 4, (const int64_t[]){n->batch, OUT, side, side});
     constant(&b, "w", XPU_F32, 4, (const int64_t[]){OUT, n->channels / n->groups, n->kernel, n->kernel}, float_weights);
     add_float_product(&b, n, "y");
     if (n->is_read_twice) add_float_product(&b, n, "z");
@@ -172,14 +179,14 @@ static const char *write_float_model(const float_network *n, xpu_arena *arena, x
 }
 
 /* The product alone, on what a dump has of it. */
-static void run_alone(const float_network *n, xpurt_program *program, const xpurt_tensor *input, xpu_arena *arena,
+static void run_alone(const float_network *n, xpurt_program *program, const xpurt_tensor *inputs, xpu_arena *arena,
                       xpu_diags *diags) {
     const char *dump = xpu_path_join(arena, xpu_temporary_folder(arena, diags), "dump");
     xpurt_tensor results[2] = {0};
     xpurt_error error = {0};
     uint64_t differs = 0;
     xpurt_run_options options = {.device = &xpu_func_driver, .dump_folder = dump};
-    CU_ASSERT_EQUAL(xpurt_run(program, input, 1, results, &options, &error), 0);
+    CU_ASSERT_EQUAL(xpurt_run(program, inputs, 1 + (uint32_t)n->has_branch, results, &options, &error), 0);
     options =
         (xpurt_run_options){.device = &xpu_func_driver, .from_dump = dump, .layer = "y", .layer_differs = &differs};
     xpurt_tensor none[2] = {0};
@@ -191,23 +198,26 @@ static void run_alone(const float_network *n, xpurt_program *program, const xpur
 
 static void run_float(const float_network *n, xpu_arena *arena, xpu_diags *diags) {
     xpu_device_check check;
-    xpurt_tensor input = {"x", "float32", 4, {n->batch, n->channels, n->side, n->side}, x};
+    const int64_t side = (n->side - 1) / n->stride + 1;
+    const xpurt_tensor inputs[] = {{"x", "float32", 4, {n->batch, n->channels, n->side, n->side}, x},
+                                   {"branch", "float32", 4, {n->batch, OUT, side, side}, x + 1}};
+    const uint32_t count = 1 + (uint32_t)n->has_branch;
     xpurt_tensor y[2] = {0};
     int good = xpu_device_check_compile(&check, write_float_model(n, arena, diags), "standard", n->precision);
     xpu_func_configure(&(xpu_func_options){.check_races = 1});
-    good = good && xpu_device_check_layers(&check, &input, 1, y);
+    good = good && xpu_device_check_layers(&check, inputs, count, y);
     xpu_func_configure(&(xpu_func_options){.check_races = 0});
     if (!good) printf("%s: %s\n", n->what, check.message);
     CU_ASSERT_FATAL(good);
     const size_t bytes = sizeof(float) * (size_t)(n->batch * OUT * y[0].dims[2] * y[0].dims[3]);
-    char *stats = xpu_device_check_rtl(&check, &input, 1, y[0].data, bytes);
+    char *stats = xpu_device_check_rtl(&check, inputs, count, y[0].data, bytes);
     if (!stats) printf("%s: %s\n", n->what, check.message);
     CU_ASSERT_PTR_NOT_NULL_FATAL(stats);
     CU_ASSERT(xpu_device_check_cycles(stats, "y", strcmp(n->precision, "fp32") ? "tensor" : "core") > 0);
     const int is_woven = xpu_device_check_cycles(stats, "x/channel_last", NULL) < 0;
     if (is_woven != n->is_woven) printf("%s: woven %d\n", n->what, is_woven);
     CU_ASSERT_EQUAL(is_woven, n->is_woven);
-    run_alone(n, check.program, &input, arena, diags);
+    run_alone(n, check.program, inputs, arena, diags);
     free(stats);
     for (int i = 0; i < 2; i++) xpurt_tensor_clear(&y[i]);
     xpu_device_check_close(&check);
