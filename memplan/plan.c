@@ -182,6 +182,51 @@ static void fill_holes(xpu_memplan_item *items, uint32_t kept, uint32_t count, u
     }
 }
 
+/* Of all benefit, what stays. */
+static wide benefit_kept(const xpu_memplan_item *items, uint32_t count) {
+    wide kept = 0;
+    for (uint32_t i = 0; i < count; i++)
+        if (items[i].offset != UINT64_MAX) kept += items[i].benefit;
+    return kept;
+}
+
+/* Those packed anew that have room together by their bytes, in this order. What is better replaces `items`. */
+static void pack_in_order(xpu_arena *arena, const xpu_memplan_level *l, const xpu_memplan_item *order, uint32_t count,
+                          uint64_t budget, uint64_t *steps, xpu_memplan_item *items) {
+    xpu_memplan_item *trial = xpu_copy(arena, order, count * sizeof *order);
+    xpu_memplan_item *all = xpu_copy(arena, order, count * sizeof *order);
+    uint64_t *bytes = XPU_NEW_ARRAY(arena, uint64_t, count), proved;
+    uint32_t *step = XPU_NEW_ARRAY(arena, uint32_t, count), kept = 0;
+    xpu_memplan_admit(arena, trial, count, l->reserved, l->bytes, bytes, step);
+    for (uint32_t i = 0; i < count; i++) {
+        all[i].offset = UINT64_MAX;
+        if (trial[i].offset != UINT64_MAX) trial[kept++] = trial[i];
+    }
+    if (xpu_memplan_pack(arena, trial, kept, l->reserved, l->bytes, budget, steps, &proved)) return;
+    if (benefit_kept(trial, kept) <= benefit_kept(items, count)) return;
+    for (uint32_t i = 0, at = 0; i < count; i++) {
+        if (at < kept && trial[at].id == all[i].id) all[i] = trial[at++];
+    }
+    memcpy(items, all, count * sizeof *all);
+}
+
+/* Where something had to be left out, another arrangement may have places for what was refused for its sake: beside
+ * what stays, or in the place of that, too. */
+static void pack_again(xpu_arena *arena, const xpu_memplan_level *l, xpu_memplan_item *items, uint32_t admitted,
+                       uint32_t count, uint64_t budget, uint64_t *steps) {
+    xpu_memplan_item *order = XPU_NEW_ARRAY(arena, xpu_memplan_item, count);
+    uint32_t made = 0, wished = 0;
+    for (int turn = 0; turn < 3; turn++) { /* what stays, what was refused, what was left out */
+        for (uint32_t i = 0; i < count; i++) {
+            if ((items[i].offset != UINT64_MAX ? 0 : i >= admitted ? 1 : 2) == turn) order[made++] = items[i];
+        }
+        if (turn == 1) wished = made;
+    }
+    pack_in_order(arena, l, order, count, budget, steps, items);
+    if (wished) qsort(order, wished, sizeof *order, compare_wishes);
+    pack_in_order(arena, l, order, count, budget, steps, items);
+}
+
 /* Decides who stays at a level and where. */
 static void settle(xpu_arena *arena, const xpu_memplan_problem *problem, uint32_t level, uint64_t budget,
                    const relief *wanted, uint8_t *dirty, xpu_memplan_attempt *attempt) {
@@ -219,7 +264,11 @@ static void settle(xpu_arena *arena, const xpu_memplan_problem *problem, uint32_
         left_out++;
     }
     if (refused) memcpy(items + kept, others, refused * sizeof *others);
-    if (refused && left_out) fill_holes(items, kept, count, l->reserved, l->bytes);
+    if (refused && left_out) {
+        fill_holes(items, kept, count, l->reserved, l->bytes);
+        if (budget) pack_again(arena, l, items, kept, count, budget, &attempt->steps);
+        *proved = 0;
+    }
     for (uint32_t i = 0; i < count; i++) {
         xpu_memplan_group *group = &groups->items[items[i].id];
         if (items[i].offset == UINT64_MAX) {
