@@ -484,6 +484,8 @@ typedef struct {
     bool act_after;            /* the activation comes after the branch, else before it */
     xa_activation activation;
     float lo, hi, slope; /* hard swish: slope is its factor, lo its addend */
+    bool clips_last;     /* the result is clipped then, not in xa_post_floating */
+    float last_lo, last_hi;
 } xa_post_float;
 
 XA_INLINE float xa_activate(float x, const xa_post_float *p) {

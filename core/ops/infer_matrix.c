@@ -44,6 +44,12 @@ static xpu_status check_epilogue(xpu_graph *graph, xpu_node node, xpu_dim channe
     int64_t precision = xpu_node_int(graph, node, XPU_ATTR_PRECISION);
     int64_t activation = xpu_node_int(graph, node, XPU_ATTR_ACTIVATION);
     const int may_swish = xpu_node_is(graph, node, XPU_OP_CONV) && !xpu_node_input(graph, node, XPU_IN_BRANCH).id;
+    if (xpu_node_attr(graph, node, XPU_ATTR_LAST_LOW) &&
+        (precision == XPU_PRECISION_FP32 || activation == XPU_ACTIVATION_HARD_SWISH)) {
+        return xpu_infer_error(graph, node, diags, "op-attribute", "a layer of this kind clips nothing at its end",
+                               "the program is damaged: compile the model again", "its attribute last_low is %g",
+                               (double)xpu_node_float(graph, node, XPU_ATTR_LAST_LOW));
+    }
     if (precision < XPU_PRECISION_FP32 || precision > XPU_PRECISION_INT16X8 || activation < XPU_ACTIVATION_NONE ||
         activation > (may_swish ? XPU_ACTIVATION_HARD_SWISH : XPU_ACTIVATION_LEAKY)) {
         return xpu_infer_error(graph, node, diags, "op-attribute", "precision or activation is out of range",

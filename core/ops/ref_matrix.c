@@ -140,6 +140,7 @@ static void finish(const epilogue *e, float *y, const float *branch, size_t chan
     if (branch && !e->post.act_after) {
         for (size_t i = 0; i < count; i++) y[i] += branch[i];
     }
+    for (size_t i = 0; e->post.clips_last && i < count; i++) y[i] = xa_clip(y[i], e->post.last_lo, e->post.last_hi);
 }
 
 /* The same for BYTES: `count` sums that are elements `index` and following of the result. */
@@ -229,6 +230,11 @@ static void prepare(const xpu_ref_args *args, size_t channels, engine *e, epilog
     end->branch = float_input(args, XPU_IN_BRANCH);
     end->post = xpu_ref_epilogue(args);
     if (e->kind == FLOATS) return;
+    end->post.clips_last = xpu_node_attr(graph, args->node, XPU_ATTR_LAST_LOW) != NULL;
+    if (end->post.clips_last) {
+        end->post.last_lo = xpu_ref_float(args, XPU_ATTR_LAST_LOW);
+        end->post.last_hi = xpu_ref_float(args, XPU_ATTR_LAST_HIGH);
+    }
     float absmax = *float_input(args, XPU_IN_ABSMAX), x_scale = xa_absmax_scale(absmax, XA_I16_MAX);
     const float *w_scale = float_input(args, XPU_IN_WSCALE);
     float *scale = XPU_NEW_ARRAY(args->scratch, float, channels);

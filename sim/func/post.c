@@ -29,6 +29,8 @@ static int check_fields(const xpu_post *post) {
     if (!d->oh || !d->ow || !d->columns) return bad(post, "oh, ow and columns are at least 1");
     if (d->activation == XPU_ACT_HARD_SWISH && (quantised || d->y_type != XPU_TYPE_F32 || d->branch))
         return bad(post, "hard swish is for float mode with float32 results and no branch");
+    if (d->clip_last && (quantised || d->y_type != XPU_TYPE_F32 || d->activation == XPU_ACT_HARD_SWISH))
+        return bad(post, "clip_last is for float mode with float32 results and no hard swish");
     if (quantised ? !is_byte(d->y_type) : !is_float_type(d->y_type))
         return bad(post, "y_type is none of this post_mode");
     if (d->branch && (quantised ? !is_byte(d->branch_type) : !is_float_type(d->branch_type)))
@@ -176,7 +178,7 @@ static void activate(const xpu_post *post, float *y) {
     if (post->d.activation == XPU_ACT_HARD_SWISH) post->rows->hard_swish(p->ra, p->f, post->columns, y);
 }
 
-/* xa_post_floating; op mul: the branch is a factor before the activation. */
+/* xa_post_floating; op mul: the branch is a factor before the activation; perhaps clipped then. */
 static void float_row(const xpu_post *post, const float *v, const float *branch, float *y) {
     uint32_t n = post->columns;
     int last = post->op == XPU_POST_MUL || post->d.act_after;
@@ -184,6 +186,7 @@ static void float_row(const xpu_post *post, const float *v, const float *branch,
     if (!last) activate(post, y);
     if (branch) (post->op == XPU_POST_MUL ? post->rows->multiply : post->rows->add)(branch, n, y);
     if (last) activate(post, y);
+    if (post->d.clip_last) post->rows->clip(post->params.ra, post->params.rb, n, y);
 }
 
 void xpu_post_float_row(const xpu_post *post, uint32_t row, uint32_t pixel, const float *v) {

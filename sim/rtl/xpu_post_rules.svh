@@ -3,6 +3,8 @@
           `RULE(memory_fault({in.params_hi, in.params}, 4 * xpu_chip_pkg::POST_WORDS, 2), in.params)
           is_bad = in.oh == 0 || in.ow == 0 || in.columns == 0 || (in.activation == xpu_chip_pkg::ACT_HARD_SWISH &&
                     (quantised || in.y_type != xpu_chip_pkg::TYPE_F32 || {in.branch_hi, in.branch} != 0)) ||
+                   (in.clip_last && (quantised || in.y_type != xpu_chip_pkg::TYPE_F32 ||
+                                     in.activation == xpu_chip_pkg::ACT_HARD_SWISH)) ||
                    !(quantised ? is_byte(in.y_type) : is_float(in.y_type)) ||
                    ({in.branch_hi, in.branch} != 0 &&
                     !(quantised ? is_byte(in.branch_type) : is_float(in.branch_type))) ||

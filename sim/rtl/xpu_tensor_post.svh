@@ -8,7 +8,7 @@
 // down a pipeline of eight stages of float lanes: float of the integer; scale; bias, or rounding of quantised mode;
 // two stages for branch and activation in either order; multiplier of an integer output; rounding. Hard swish takes the
 // last four, a product in each but one: a sixth of the value; plus a half, clipped; times the value; times a factor plus
-// an addend. It stalls as a whole while the output is written, one 64-byte line per cycle.
+// an addend. A float32 output may be clipped once more where others are multiplied. It stalls as a whole while the output is written, one 64-byte line per cycle.
 //
 // Throughput: one group per cycle, less what its bytes need on the ports. Latency: 10 cycles.
   localparam int unsigned RING = 8;   // lines of an operand of one group that are kept
@@ -62,6 +62,7 @@
   logic r_lookup[2];
   logic r_findmax[2];
   logic r_after[2];
+  logic r_clips[2];        // float32 output: clipped at the end
   logic r_first[2];        // quantised: the branch is the sum's first operand
   logic r_final[2];        // last job of its descriptor
   logic [1:0] r_op[2];
@@ -179,7 +180,7 @@
   // What stages need of set r
 `define STAGE(m) \
     r = m_set[m]; quantised = r_quantised[r]; op = r_op[r]; branch = r_branch[r]; act = r_act[r]; after = r_after[r]; \
-    swish = !quantised && act == xpu_chip_pkg::ACT_HARD_SWISH; \
+    swish = !quantised && act == xpu_chip_pkg::ACT_HARD_SWISH; clips = !quantised && r_clips[r]; \
     p = r ? PARAM : 0; c = (r ? COLUMNS_PADDED : 0) + (COLUMNS > LANES ? 32'(m_column[m]) : 0);
 
   task automatic step_post;
@@ -187,12 +188,12 @@
     int unsigned i, j, k, z, p, c;
   /* verilator lint_on UNUSEDSIGNAL */
     `FLOAT_TEMPS
-    logic r, quantised, branch, after, swish, go, fire, popped, advance, ready;
+    logic r, quantised, branch, after, swish, clips, go, fire, popped, advance, ready;
     logic [1:0] op, act, size;
     logic [63:0] lo, hi, slope, ra, add, t, flip, zero, x;
     logic [31:0] at, n, w, e;
     logic [25:0] la, lb;
-    i = 0; j = 0; k = 0; z = 0; p = 0; c = 0; r = 0; quantised = 0; branch = 0; after = 0; swish = 0; go = 0; fire = 0; popped = 0;
+    i = 0; j = 0; k = 0; z = 0; p = 0; c = 0; r = 0; quantised = 0; branch = 0; after = 0; swish = 0; clips = 0; go = 0; fire = 0; popped = 0;
     advance = 0; ready = 0; op = 0; act = 0; size = 0; lo = 0; hi = 0; slope = 0; ra = 0; add = 0; t = 0;
     flip = 0; zero = 0; x = 0; at = 0; n = 0; w = 0; e = 0; la = 0; lb = 0;
     `FLOAT_ZERO
@@ -255,7 +256,7 @@
           `STAGE(7)
           o_valid = 1; o_set = r; o_last = m_last[7]; o_address = m_address[7]; o_shift = o_address[1:0]; o_index = 0;
           size = log_bytes(r_y_type[r]); o_left = 32'(m_count[7]) << size;
-          if (swish && r_findmax[r]) begin
+          if ((swish || clips) && r_findmax[r]) begin
             `FIND_MOST(u7, m_count[7])
           end
           if (r_lookup[r]) begin
@@ -298,11 +299,14 @@
               `INT_CLAMP(u6[i], x, lo, hi)
             `ENDLOOP(i)
           end else begin
-            if (!quantised && r_findmax[r] && !swish) begin
+            if (!quantised && r_findmax[r] && !swish && !clips) begin
               `FIND_MOST(u5, m_count[5])
             end
             if (swish) begin
               `LOOP(i, LANES) `FLOAT_MUL(u6[i], u5[i], b5[i]) `ENDLOOP(i)
+            end else if (clips) begin
+              lo = {32'd0, param[p+xpu_chip_pkg::POST_PARAM_RA]}; hi = {32'd0, param[p+xpu_chip_pkg::POST_PARAM_RB]};
+              `LOOP(i, LANES) `FLOAT_CLIP(u6[i], u5[i], lo, hi) `ENDLOOP(i)
             end else if (!quantised && r_y_type[r] != xpu_chip_pkg::TYPE_F32) begin
               slope = {32'd0, param[p+xpu_chip_pkg::POST_PARAM_OUT_SCALE]};
               `LOOP(i, LANES) `FLOAT_MUL(u6[i], u5[i], slope) `ENDLOOP(i)
@@ -647,7 +651,7 @@
               r_wide[r] = !q_is_post && cur.mode != xpu_chip_pkg::OPERANDS_8X8;
               r_branch[r] = cur.branch != 0 && !q_raw; r_bias[r] = cur.bias != 0; r_lookup[r] = cur.lookup != 0 && !q_raw;
               r_findmax[r] = cur.findmax != 0 && !q_raw; r_findmax_at[r] = cur.findmax; r_most[r] = 0;
-              r_after[r] = cur.act_after; r_first[r] = cur.branch_first; r_act[r] = cur.activation;
+              r_after[r] = cur.act_after; r_clips[r] = cur.clip_last; r_first[r] = cur.branch_first; r_act[r] = cur.activation;
               // Raw: no stage changes anything in a quantised sum without a branch
               r_op[r] = q_is_post ? cur_post.op : q_raw ? xpu_chip_pkg::POST_ADD : xpu_chip_pkg::POST_SCALE;
               r_x_type[r] = q_is_post ? cur_post.x_type : xpu_chip_pkg::TYPE_I32; r_b_type[r] = cur.branch_type;

@@ -34,7 +34,7 @@ static void draw_swish(rig *r, epilogue *e) {
     e->low = draw(r, 0, 1) ? -0.0f : 0.3f;
 }
 
-enum { EPILOGUE_ATTRS = 5 };
+enum { EPILOGUE_ATTRS = 5, LAST_ATTRS = 2 };
 
 static void set_attrs(const epilogue *e, xpu_attr *attrs) {
     attrs[0] = XPU_ATTR_INT_OF(ACTIVATION, e->activation);
@@ -55,6 +55,8 @@ typedef enum { DENSE, GROUPED, DEPTHWISE } conv_kind;
 typedef struct {
     int64_t n, c, h, w, o, groups, kernel[2], stride[2], dilation[2], pads[4], out[2];
     int64_t repeat[2]; /* of the branch's pixels; 0: they are its own */
+    int clips_last;    /* to these: */
+    float last_low, last_high;
     epilogue end;
     xpu_tensor x, weights, bias, branch, w_scale, absmax, y;
 } conv;
@@ -166,11 +168,14 @@ static void fill_conv(rig *r, bench *b, conv *v, xpu_precision precision) {
                                               v->end.has_branch ? &v->branch : NULL,
                                               is_int16 ? &v->w_scale : NULL,
                                               is_int16 ? &v->absmax : NULL};
-    xpu_attr attrs[5 + EPILOGUE_ATTRS] = {
+    xpu_attr attrs[5 + EPILOGUE_ATTRS + LAST_ATTRS] = {
         XPU_ATTR_INTS_OF(STRIDES, v->stride, 2), XPU_ATTR_INTS_OF(DILATIONS, v->dilation, 2),
         XPU_ATTR_INTS_OF(PADS, v->pads, 4), XPU_ATTR_INT_OF(GROUP, v->groups), XPU_ATTR_INT_OF(PRECISION, precision)};
     set_attrs(&v->end, attrs + 5);
-    v->y = operand_reference(b, XPU_OP_CONV, inputs, XPU_IN_COUNT, attrs, 5 + EPILOGUE_ATTRS);
+    attrs[5 + EPILOGUE_ATTRS] = XPU_ATTR_FLOAT_OF(LAST_LOW, v->last_low);
+    attrs[6 + EPILOGUE_ATTRS] = XPU_ATTR_FLOAT_OF(LAST_HIGH, v->last_high);
+    v->y = operand_reference(b, XPU_OP_CONV, inputs, XPU_IN_COUNT, attrs,
+                             5 + EPILOGUE_ATTRS + (v->clips_last ? LAST_ATTRS : 0));
 }
 
 static void begin_conv(rig *r, const conv *v, const char *kernel) {
@@ -313,10 +318,13 @@ static void add_conv_i16(rig *r, bench *b) {
     xpu_packing packing = packing_of(&v, narrow ? XPU_PACK_CONV_I8 : XPU_PACK_CONV_I16);
     if (!v.end.has_branch && draw(r, 0, 3) == 0) draw_swish(r, &v.end);
     if (v.end.has_branch && draw(r, 0, 1)) draw_repeats(r, &v);
+    v.clips_last = v.end.activation != XPU_ACTIVATION_HARD_SWISH && draw(r, 0, 1);
+    v.last_low = draw(r, 0, 1) ? -0.25f : 0.0f, v.last_high = draw(r, 0, 1) ? 0.5f : (float)INFINITY;
     begin_conv(r, &v, narrow ? "conv2d_i16 with int8 weights" : "conv2d_i16");
     fill_conv(r, b, &v, narrow ? XPU_PRECISION_INT16X8 : XPU_PRECISION_INT16);
     SET_CONV(&a, r, b, &v);
     a.w_int8 = narrow;
+    a.clips_last = v.clips_last, a.last_low = v.last_low, a.last_high = v.last_high;
     a.repeat_h = (int32_t)v.repeat[0], a.repeat_w = (int32_t)v.repeat[1];
     if (a.repeat_h) {
         const xpu_tensor branch = sampled(b, &v.branch, v.repeat, 0);
@@ -331,8 +339,8 @@ static void add_conv_i16(rig *r, bench *b) {
     a.w_scale = operand_place(r, &v.w_scale);
     a.x_absmax = operand_place(r, &v.absmax);
     if (a.whole & XPU_TILE_SCALES && draw(r, 0, 1)) a.whole |= XPU_TILE_LATE_SCALES;
-    rig_describe(r, "tile %d x %d, %d channels, branch repeated %d x %d", a.tile_h, a.tile_w, a.tile_c, a.repeat_h,
-                 a.repeat_w);
+    rig_describe(r, "tile %d x %d, %d channels, branch repeated %d x %d, last clip %d", a.tile_h, a.tile_w, a.tile_c,
+                 a.repeat_h, a.repeat_w, a.clips_last);
     rig_call(r, XPU_CALL_conv2d_i16, 0, &a, sizeof a);
 }
 static void conv_i16(void) {

@@ -472,6 +472,7 @@ static int draw_post(generator *g, xpu_desc_post *d, int may_have_absmax) {
         d->branch = (d->branch_type == XPU_TYPE_F32 ? XPU_SM_BASE + 4096 : sm_slots(g, 1, 0)) + draw(g, 16) * bb;
     d->params = constant(g, quantised ? PARAMS_QUANTISED : PARAMS_FLOAT) + 4 * XPU_POST_WORDS * draw(g, 4);
     d->activation = swish ? XPU_ACT_HARD_SWISH : draw(g, 3), d->act_after = draw(g, 2), d->branch_first = draw(g, 2);
+    d->clip_last = !quantised && !swish && d->y_type == XPU_TYPE_F32 && draw(g, 2);
     d->scale = draw(g, 2) ? constant(g, SCALE) : 0;
     d->bias = !quantised && draw(g, 2) ? constant(g, BIAS) : 0;
     d->lookup = quantised && draw(g, 3) == 0 ? constant(g, LOOKUP) : 0;
@@ -565,7 +566,7 @@ static void tensor_tasks(generator *g, unsigned which) {
         xpu_desc_tensor all = d;
         all.params = p.params, all.y = p.y, all.y_type = p.y_type, all.branch_type = p.branch_type;
         all.activation = p.activation, all.act_after = p.act_after, all.branch_first = p.branch_first,
-        all.scale = p.scale, all.branch = p.branch;
+        all.clip_last = p.clip_last, all.scale = p.scale, all.branch = p.branch;
         all.bias = p.bias, all.findmax = p.findmax, all.absmax = p.absmax, all.lookup = p.lookup;
         all.y_pixel_stride = p.y_pixel_stride, all.y_row_stride = p.y_row_stride;
         all.branch_pixel_stride = p.branch_pixel_stride, all.branch_row_stride = p.branch_row_stride;
@@ -623,7 +624,7 @@ static void window_words(generator *g, uint32_t *words) {
     if (d.op != XPU_WINDOW_MAX && draw(g, 2)) d.start = constant(g, START);
     if (d.accumulate) d.start = sm_slots(g, 2, 0) + 4 * draw(g, 16);
     d.params = p.params, d.y = p.y, d.y_type = p.y_type, d.branch_type = p.branch_type;
-    d.activation = p.activation, d.act_after = p.act_after, d.branch_first = p.branch_first;
+    d.activation = p.activation, d.act_after = p.act_after, d.branch_first = p.branch_first, d.clip_last = p.clip_last;
     d.scale = p.scale, d.branch = p.branch;
     d.bias = p.bias, d.findmax = p.findmax, d.absmax = p.absmax, d.lookup = p.lookup;
     d.y_pixel_stride = p.y_pixel_stride, d.y_row_stride = p.y_row_stride;

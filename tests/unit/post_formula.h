@@ -92,6 +92,11 @@ static inline float activate(const xpu_desc_post *d, const xpu_post_params *p, f
     return y;
 }
 
+/* Clipped at the end, perhaps. */
+static inline float clipped(const xpu_desc_post *d, const xpu_post_params *p, float y) {
+    return !d->clip_last ? y : y < p->ra ? p->ra : y > p->rb ? p->rb : y;
+}
+
 static inline float floating(const fixture *f, const xpu_desc_post *d, const xpu_post_params *p, float v, float s,
                              uint32_t row, uint32_t pixel, uint32_t n, uint32_t op) {
     float y = v * s, b = 0;
@@ -101,10 +106,10 @@ static inline float floating(const fixture *f, const xpu_desc_post *d, const xpu
                                            : (float)load(f, address, d->branch_type) * p->branch_scale;
     }
     if (d->bias) y = y + load_float(f, BIAS_AT + 4 * n);
-    if (op == XPU_POST_MUL) return activate(d, p, y * b);
+    if (op == XPU_POST_MUL) return clipped(d, p, activate(d, p, y * b));
     if (!d->act_after) y = activate(d, p, y);
     if (d->branch) y = y + b;
-    return d->act_after ? activate(d, p, y) : y;
+    return clipped(d, p, d->act_after ? activate(d, p, y) : y);
 }
 
 /* ---- Random descriptors ---- */
@@ -116,7 +121,7 @@ static inline void draw_params(fixture *f, xpu_post_params *p, int quantised_mod
     } else {
         p->lo.f = -2.0f * (float)draw(f, 10), p->hi.f = 6.0f * (float)(1 + draw(f, 100));
     }
-    p->slope = 0.1f, p->ra = 0.7f, p->rb = 1.3f, p->f = -4.25f;
+    p->slope = 0.1f, p->ra = quantised_mode ? 0.7f : -1.5f, p->rb = 1.3f, p->f = -4.25f;
     p->zero = draw_between(f, -20, 20);
     p->lo2 = draw_between(f, -128, -100), p->hi2 = draw_between(f, 100, 127);
     p->out_scale = 0.75f, p->branch_scale = 0.03125f, p->x_scale = draw(f, 2) ? 1.0f : 0.017f, p->w_scale = 0.003f;
@@ -147,6 +152,7 @@ static inline void draw_post(fixture *f, xpu_desc_post *d, const xpu_post_params
     d->y_type = quantised_mode ? draw(f, 2) : float_types[draw(f, 3)];
     d->branch_type = quantised_mode ? draw(f, 2) : float_types[draw(f, 3)];
     d->activation = draw(f, 3), d->act_after = draw(f, 2), d->branch_first = draw(f, 2);
+    d->clip_last = d->y_type == XPU_TYPE_F32 && draw(f, 2);
     d->scale = draw(f, 2) ? SCALE_AT : 0;
     d->branch = draw(f, 2) ? BRANCH_AT : 0;
     d->bias = !quantised_mode && draw(f, 2) ? BIAS_AT : 0;

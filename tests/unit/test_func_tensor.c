@@ -236,6 +236,7 @@ static void faults(void) {
         const char *field;
         uint64_t value;
         int cause;
+        int clips; /* the rest of it clips last */
     } cases[] = {
         {"mode", 3, XPU_FAULT_DESCRIPTOR},
         {"kh", 0, XPU_FAULT_DESCRIPTOR},
@@ -263,6 +264,10 @@ static void faults(void) {
         {"findmax", XPU_LM_BASE, XPU_FAULT_ENGINE_ADDRESS},
         {"bias", SMALL_AT + 2, XPU_FAULT_MISALIGNED},
         {"layer", 7, XPU_FAULT_NONE},
+        {"clip_last", 1, XPU_FAULT_NONE},
+        {"y_type", XPU_TYPE_I16, XPU_FAULT_DESCRIPTOR, 1},
+        {"activation", XPU_ACT_HARD_SWISH, XPU_FAULT_DESCRIPTOR, 1},
+        {"activation", XPU_ACT_CLIP, XPU_FAULT_NONE, 1},
     };
     fixture f;
     open_fixture(&f, seed);
@@ -275,6 +280,7 @@ static void faults(void) {
                                    .params = PARAMS_AT,
                                    .y_pixel_stride = 16,
                                    .y_row_stride = 32,
+                                   .clip_last = (uint32_t)cases[i].clips,
                                    .y_type = XPU_TYPE_F32};
         uint32_t words[XPU_DESC_WORDS];
         xpu_desc_tensor_pack(words, &d);

@@ -90,7 +90,8 @@ static void draw_window(fixture *f, xpu_desc_window *d) {
 static void pack_window(uint32_t *words, const xpu_desc_window *d, const xpu_desc_post *p) {
     xpu_desc_window all = *d;
     all.params = p->params, all.y = p->y, all.y_type = p->y_type, all.branch_type = p->branch_type;
-    all.activation = p->activation, all.act_after = p->act_after, all.branch_first = p->branch_first;
+    all.activation = p->activation, all.act_after = p->act_after, all.branch_first = p->branch_first,
+    all.clip_last = p->clip_last;
     all.scale = p->scale, all.branch = p->branch;
     all.bias = p->bias, all.findmax = p->findmax, all.absmax = p->absmax, all.lookup = p->lookup;
     all.y_pixel_stride = p->y_pixel_stride, all.y_row_stride = p->y_row_stride;

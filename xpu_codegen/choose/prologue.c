@@ -3,9 +3,11 @@
  * puts each row of its input through the chain once it lies in LM, so that what the chain makes is not stored, and the
  * rows may be those that the tensor engine is still making. Hard swish behind it: of each row of the result before it
  * is stored. Behind convolutions with 16-bit operands the post-processor, or the kernel on the cores, makes hard swish,
- * times a factor and plus an addend.
+ * times a factor and plus an addend; behind those on the tensor engine it may clip the result once more.
  */
 #include "xpu_codegen/choose/prologue.h"
+
+#include <math.h>
 
 #include "core/passes/rewrite.h"
 #include "xpu_codegen/choose/geometry.h"
@@ -86,6 +88,13 @@ static int may_swish(xpu_codegen *cg, xpu_node node, int is_scaled) {
     return !xpu_node_input(graph, node, XPU_IN_BRANCH).id;
 }
 
+/* The chain becomes the convolution, with the reason of its precision. */
+static void absorb(xpu_codegen *cg, xpu_node chain, xpu_node conv) {
+    const char *reason = conv.id < cg->reasons.count ? cg->reasons.items[conv.id] : NULL;
+    xpu_absorb(cg->graph, chain, conv);
+    xpu_set_reason(cg, chain, reason);
+}
+
 xpu_status xpu_join_epilogues(xpu_codegen *cg) {
     xpu_graph *graph = cg->graph;
     XPU_FOR_ALL_NODES(graph, node) {
@@ -94,13 +103,50 @@ xpu_status xpu_join_epilogues(xpu_codegen *cg) {
         const xpu_node window = xpu_maker(graph, node, 0);
         if (!may_swish(cg, window, xpu_chain_of(graph, node)->step_count > 1)) continue;
         if (xpu_node_at(graph, window)->region != xpu_node_at(graph, node)->region) continue;
-        const char *reason = window.id < cg->reasons.count ? cg->reasons.items[window.id] : NULL;
-        xpu_absorb(graph, node, window);
+        absorb(cg, node, window);
         xpu_node_set_attr(graph, node, &XPU_ATTR_INT_OF(ACTIVATION, XPU_ACTIVATION_HARD_SWISH));
         xpu_node_set_attr(graph, node, &XPU_ATTR_FLOAT_OF(ALPHA, factor));
         xpu_node_set_attr(graph, node, &XPU_ATTR_FLOAT_OF(LOW, addend));
-        while (cg->reasons.count <= node.id) XPU_PUSH(cg->arena, &cg->reasons, NULL);
-        cg->reasons.items[node.id] = reason;
+        xpu_status status = xpu_op_infer(graph, node, cg->diags);
+        if (status != XPU_OK) return status;
+    }
+    return XPU_OK;
+}
+
+/* A chain that is one clip. */
+static int is_clip(const xpu_graph *graph, xpu_node node, float *low, float *high) {
+    if (!xpu_node_is(graph, node, XPU_OP_CHAIN) || xpu_node_at(graph, node)->input_count != 1) return 0;
+    const xpu_chain *chain = xpu_chain_of(graph, node);
+    const xpu_chain_step *step = chain->steps;
+    const int is_relu = step->op == XPU_EW_relu;
+    xpu_chain_types types;
+    if (chain->step_count != 1 || !(is_relu || step->op == XPU_EW_clip)) return 0;
+    *low = is_relu ? 0.0f : step->immediates[0];
+    *high = is_relu ? INFINITY : step->immediates[1];
+    return xpu_chain_types_of_node(graph, node, &types) && types.is_float32;
+}
+
+/* Whether the node is a convolution on the tensor engine behind which a clip may be its own. */
+static int may_clip(xpu_codegen *cg, xpu_node node) {
+    const xpu_graph *graph = cg->graph;
+    if (!node.id || !xpu_node_is(graph, node, XPU_OP_CONV) || xpu_on_host(cg, node) || xpu_is_foreign(cg, node))
+        return 0;
+    if (xpu_node_int(graph, node, XPU_ATTR_PRECISION) == XPU_PRECISION_FP32 || !xpu_used_once(graph, node)) return 0;
+    if (xpu_node_attr(graph, node, XPU_ATTR_LAST_LOW)) return 0;
+    const xpu_conv_shape shape = xpu_conv_shape_of(cg, node);
+    return xpu_node_int(graph, node, XPU_ATTR_ACTIVATION) != XPU_ACTIVATION_HARD_SWISH && !xpu_is_depthwise(cg, &shape);
+}
+
+xpu_status xpu_join_last_clips(xpu_codegen *cg) {
+    xpu_graph *graph = cg->graph;
+    XPU_FOR_ALL_NODES(graph, node) {
+        float low, high;
+        if (!is_clip(graph, node, &low, &high)) continue;
+        const xpu_node conv = xpu_maker(graph, node, 0);
+        if (!may_clip(cg, conv) || xpu_node_at(graph, conv)->region != xpu_node_at(graph, node)->region) continue;
+        absorb(cg, node, conv);
+        xpu_node_set_attr(graph, node, &XPU_ATTR_FLOAT_OF(LAST_LOW, low));
+        xpu_node_set_attr(graph, node, &XPU_ATTR_FLOAT_OF(LAST_HIGH, high));
         xpu_status status = xpu_op_infer(graph, node, cg->diags);
         if (status != XPU_OK) return status;
     }

@@ -11,5 +11,7 @@ int xpu_goes_in_strips(xpu_codegen *cg, xpu_node node);
 xpu_status xpu_join_prologues(xpu_codegen *cg);
 /* And hard swish behind them, whose largest magnitude the convolution then finds. */
 xpu_status xpu_join_epilogues(xpu_codegen *cg);
+/* And clips behind convolutions on the tensor engine that have an activation already, or a branch. */
+xpu_status xpu_join_last_clips(xpu_codegen *cg);
 
 #endif

@@ -242,6 +242,13 @@ static void set_repeats(xpu_codegen *cg, xpu_node node, struct xpu_conv2d_i16_ca
     call->repeat_w = xpu_arg_number(repeats ? repeats[COLUMNS] : 0);
 }
 
+static void set_last_clip(xpu_codegen *cg, xpu_node node, struct xpu_conv2d_i16_call *call) {
+    const int clips = node.id && xpu_node_attr(cg->graph, node, XPU_ATTR_LAST_LOW) != NULL;
+    call->clips_last = xpu_arg_number(clips);
+    call->last_low = xpu_arg_real(clips ? xpu_node_float(cg->graph, node, XPU_ATTR_LAST_LOW) : 0);
+    call->last_high = xpu_arg_real(clips ? xpu_node_float(cg->graph, node, XPU_ATTR_LAST_HIGH) : 0);
+}
+
 static xpu_status lower_i16(xpu_codegen *cg, uint32_t layer, xpu_node node, const xpu_conv_shape *s) {
     const xpu_graph *graph = cg->graph;
     int narrow = xpu_node_int(graph, node, XPU_ATTR_PRECISION) == XPU_PRECISION_INT16X8;
@@ -259,6 +266,7 @@ static xpu_status lower_i16(xpu_codegen *cg, uint32_t layer, xpu_node node, cons
     offer_branch(cg, call.operands.x, call.operands.branch, call.operands.y);
     call.geometry = loaded_geometry_of(cg, s);
     call.epilogue = xpu_epilogue_of(cg, node);
+    set_last_clip(cg, node, &call);
     call.x_absmax = xpu_operand_of(cg, layer, node, XPU_IN_ABSMAX, "absmax");
     call.w_scale = xpu_operand_of(cg, layer, node, XPU_IN_WSCALE, "scale");
     call.tile = tile_of(cg, layer, node, tiles, follows_wait(cg, layer));
@@ -703,6 +711,7 @@ xpu_status xpu_lower_packed_matmul(xpu_codegen *cg, uint32_t layer, xpu_node nod
     call.w_image = xpu_arg_dim(own ? packed_bytes(cg, w) : zero);
     call.scale_image = xpu_arg_dim(xpu_dim_mul_const(&cg->graph->dims, columns, 4));
     call.repeat_h = call.repeat_w = xpu_arg_number(0);
+    set_last_clip(cg, (xpu_node){0}, &call);
     xpu_describe_layer(cg, layer, XPU_KERNEL_conv2d_i16, conv_macs(cg, &s));
     return xpu_add_conv2d_i16(cg, layer, &call);
 }

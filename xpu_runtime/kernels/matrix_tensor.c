@@ -73,9 +73,8 @@ struct work {
     struct pair branch;
     struct turns x, w, y;
     uint32_t scale, bias, params;
-    uint32_t weights; /* of the image */
-    uint32_t bank;
-    int first_tile;
+    uint32_t weights;                    /* of the image */
+    uint16_t bank, first_tile;           /* LM is small */
     uint32_t all_w, loaded_w;            /* bytes of all weights; where these stay, so many have been loaded */
     xpu_ticket loaded, computed, stored; /* of what was queued last */
     uint32_t load_x[XPU_DESC_WORDS], load_dense[XPU_DESC_WORDS], load_branch[XPU_DESC_WORDS], tensor[XPU_DESC_WORDS],
@@ -541,6 +540,7 @@ static void make_tensor(struct work *k) {
         .activation = (uint32_t)a->activation,
         .act_after = !a->branch_after,
         .branch_first = f->branch_first,
+        .clip_last = (uint32_t)a->clips_last,
         .params = k->params,
         .findmax = a->y_absmax,
         .absmax = a->x_absmax,
@@ -637,6 +637,7 @@ xpu_ticket xpu_conv2d_i16(const struct xpu_conv2d_i16_args *args, uint32_t layer
     xpu_post_params params = {.slope = a.alpha, .ra = a.alpha, .f = a.low, .out_scale = 1.0f, .branch_scale = 1.0f};
     params.lo.f = a.low;
     params.hi.f = a.high;
+    if (a.clips_last) params.ra = a.last_low, params.rb = a.last_high;
     return run(&a, &f, &params, layer, after);
 }
 

@@ -109,8 +109,8 @@ package xpu_chip_pkg;
   localparam int unsigned POST_PARAM_LO = 0;  // lower clip; int32 in quantised mode, float32 in float mode
   localparam int unsigned POST_PARAM_HI = 1;  // upper clip, as lo
   localparam int unsigned POST_PARAM_SLOPE = 2;  // float mode: factor of a leaky activation
-  localparam int unsigned POST_PARAM_RA = 3;  // quantised mode: factor of what the branch is added to; factor of a multiply; float mode: of hard swish
-  localparam int unsigned POST_PARAM_RB = 4;  // quantised mode: factor of the branch
+  localparam int unsigned POST_PARAM_RA = 3;  // quantised mode: factor of what the branch is added to; factor of a multiply; float mode: of hard swish, or lower limit of clip_last
+  localparam int unsigned POST_PARAM_RB = 4;  // quantised mode: factor of the branch; float mode: upper limit of clip_last
   localparam int unsigned POST_PARAM_F = 5;  // quantised mode: addend of a residual add; float mode: of hard swish
   localparam int unsigned POST_PARAM_ZERO = 6;  // quantised mode: zero point of stage 1 and of a multiply
   localparam int unsigned POST_PARAM_LO2 = 7;  // quantised mode: lower clamp after add and multiply
@@ -284,7 +284,8 @@ package xpu_chip_pkg;
   typedef struct packed {
     logic [31:0] reserved0;
     logic [3:0] branch_type;
-    logic [1:0] reserved1;
+    logic [0:0] reserved1;
+    logic [0:0] clip_last;
     logic [0:0] branch_first;
     logic [8:0] w_zero;
     logic [6:0] reserved2;
@@ -356,7 +357,8 @@ package xpu_chip_pkg;
   typedef struct packed {
     logic [31:0] reserved0;
     logic [3:0] branch_type;
-    logic [1:0] reserved1;
+    logic [0:0] reserved1;
+    logic [0:0] clip_last;
     logic [0:0] branch_first;
     logic [2:0] reserved2;
     logic [1:0] op;
@@ -416,7 +418,8 @@ package xpu_chip_pkg;
     logic [15:0] reserved0;
     logic [15:0] x_ring_first;
     logic [3:0] branch_type;
-    logic [1:0] reserved1;
+    logic [0:0] reserved1;
+    logic [0:0] clip_last;
     logic [0:0] branch_first;
     logic [8:0] w_zero;
     logic [5:0] reserved2;

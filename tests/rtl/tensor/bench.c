@@ -92,6 +92,7 @@ void draw_post(bench *b, xpu_desc_post *d, unsigned index) {
         d->activation = XPU_ACT_HARD_SWISH;
         d->y_type = XPU_TYPE_F32, d->branch = 0;
     }
+    d->clip_last = !quantised && d->activation != XPU_ACT_HARD_SWISH && d->y_type == XPU_TYPE_F32 && draw(b, 2);
     unsigned yb = type_size[d->y_type], bb = type_size[d->branch_type];
     if (yb == 1) d->y += draw(b, 4);
     if (d->branch && bb == 1) d->branch += draw(b, 4);

@@ -70,7 +70,7 @@ static void pack_tensor(uint32_t *words, const xpu_desc_tensor *d, const xpu_des
     xpu_desc_tensor all = *d;
     all.params = p->params, all.y = p->y, all.y_type = p->y_type, all.branch_type = p->branch_type;
     all.activation = p->activation, all.act_after = p->act_after, all.branch_first = p->branch_first,
-    all.scale = p->scale, all.branch = p->branch;
+    all.clip_last = p->clip_last, all.scale = p->scale, all.branch = p->branch;
     all.bias = p->bias, all.findmax = p->findmax, all.absmax = p->absmax, all.lookup = p->lookup;
     all.y_pixel_stride = p->y_pixel_stride, all.y_row_stride = p->y_row_stride;
     all.branch_pixel_stride = p->branch_pixel_stride, all.branch_row_stride = p->branch_row_stride;
@@ -220,6 +220,7 @@ static void timings(bench *b, uint32_t seed) {
 typedef struct {
     const char *kind, *field;
     uint64_t value;
+    int clips; /* the rest of it clips last */
 } illegal;
 
 static const illegal illegals[] = {
@@ -267,6 +268,11 @@ static const illegal illegals[] = {
     {"post", "params", XPU_SM_BASE + RTL_SM_BYTES - 32},
     {"post", "scale", NOWHERE},
     {"post", "findmax", NOWHERE},
+    {"tensor", "clip_last", 1},
+    {"tensor", "y_type", XPU_TYPE_I16, 1},
+    {"post", "y_type", XPU_TYPE_I8, 1},
+    {"post", "activation", XPU_ACT_HARD_SWISH, 1},
+    {"post", "post_mode", XPU_POST_QUANTISED, 1},
 };
 
 /* A legal descriptor, but for one field: the same fault in both engines, or none. */
@@ -277,6 +283,7 @@ static void one_fault(bench *b, const illegal *c) {
                              .y = Y_AT,
                              .params = SMALL_AT,
                              .post_mode = XPU_POST_FLOAT,
+                             .clip_last = (uint32_t)c->clips,
                              .x_type = XPU_TYPE_F32,
                              .y_type = XPU_TYPE_F32,
                              .columns = 4,

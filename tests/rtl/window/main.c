@@ -94,7 +94,7 @@ static void one_window(bench *b, uint32_t *words, unsigned index) {
     draw_post(b, &p, index);
     draw_small(b, small, d.post_mode == XPU_POST_QUANTISED, d.mode ? 1e-7f : 1e-3f);
     d.params = p.params, d.y = p.y, d.y_type = p.y_type, d.branch_type = p.branch_type;
-    d.activation = p.activation, d.act_after = p.act_after, d.branch_first = p.branch_first;
+    d.activation = p.activation, d.act_after = p.act_after, d.branch_first = p.branch_first, d.clip_last = p.clip_last;
     d.scale = p.scale, d.branch = p.branch, d.bias = p.bias;
     d.findmax = p.findmax, d.absmax = draw(b, 2) ? small + ABSMAX : 0, d.lookup = p.lookup;
     d.y_pixel_stride = p.y_pixel_stride, d.y_row_stride = p.y_row_stride;

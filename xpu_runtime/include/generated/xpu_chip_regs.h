@@ -145,8 +145,8 @@ typedef struct {
     xpu_word lo; /* lower clip; int32 in quantised mode, float32 in float mode */
     xpu_word hi; /* upper clip, as lo */
     float slope; /* float mode: factor of a leaky activation */
-    float ra; /* quantised mode: factor of what the branch is added to; factor of a multiply; float mode: of hard swish */
-    float rb; /* quantised mode: factor of the branch */
+    float ra; /* quantised mode: factor of what the branch is added to; factor of a multiply; float mode: of hard swish, or lower limit of clip_last */
+    float rb; /* quantised mode: factor of the branch; float mode: upper limit of clip_last */
     float f; /* quantised mode: addend of a residual add; float mode: of hard swish */
     int32_t zero; /* quantised mode: zero point of stage 1 and of a multiply */
     int32_t lo2; /* quantised mode: lower clamp after add and multiply */
@@ -1030,6 +1030,7 @@ typedef struct {
     int32_t branch_row_stride; /* bytes from one row of the branch to the next */
     int32_t branch_pixel_stride; /* bytes from one pixel of the branch to the next */
     uint32_t branch_first; /* quantised mode: the branch is the sum's first operand, else its second */
+    uint32_t clip_last; /* float mode, float32 out, no hard swish: the result is then clipped to ra, rb */
     uint32_t branch_type; /* type of the branch: as y_type */
     uint64_t w; /* packed weights in SM: [kh * kw * channels][columns] */
     uint64_t start; /* one int32 per column that accumulators start from; 0: none */
@@ -1264,6 +1265,12 @@ static inline uint32_t xpu_desc_tensor_get_branch_first(const uint32_t *words) {
 static inline void xpu_desc_tensor_set_branch_first(uint32_t *words, uint32_t value) {
     xpu_desc_insert(&words[30], 25, 1, (uint32_t)value);
 }
+static inline uint32_t xpu_desc_tensor_get_clip_last(const uint32_t *words) {
+    return xpu_desc_bits(words[30], 26, 1);
+}
+static inline void xpu_desc_tensor_set_clip_last(uint32_t *words, uint32_t value) {
+    xpu_desc_insert(&words[30], 26, 1, (uint32_t)value);
+}
 static inline uint32_t xpu_desc_tensor_get_branch_type(const uint32_t *words) {
     return xpu_desc_bits(words[30], 28, 4);
 }
@@ -1422,6 +1429,7 @@ static inline void xpu_desc_tensor_pack(uint32_t *words, const xpu_desc_tensor *
     xpu_desc_tensor_set_branch_row_stride(words, d->branch_row_stride);
     xpu_desc_tensor_set_branch_pixel_stride(words, d->branch_pixel_stride);
     xpu_desc_tensor_set_branch_first(words, d->branch_first);
+    xpu_desc_tensor_set_clip_last(words, d->clip_last);
     xpu_desc_tensor_set_branch_type(words, d->branch_type);
     xpu_desc_tensor_set_w(words, d->w);
     xpu_desc_tensor_set_start(words, d->start);
@@ -1479,6 +1487,7 @@ static inline void xpu_desc_tensor_unpack(const uint32_t *words, xpu_desc_tensor
     d->branch_row_stride = xpu_desc_tensor_get_branch_row_stride(words);
     d->branch_pixel_stride = xpu_desc_tensor_get_branch_pixel_stride(words);
     d->branch_first = xpu_desc_tensor_get_branch_first(words);
+    d->clip_last = xpu_desc_tensor_get_clip_last(words);
     d->branch_type = xpu_desc_tensor_get_branch_type(words);
     d->w = xpu_desc_tensor_get_w(words);
     d->start = xpu_desc_tensor_get_start(words);
@@ -1534,6 +1543,7 @@ typedef struct {
     int32_t branch_row_stride; /* bytes from one row of the branch to the next */
     int32_t branch_pixel_stride; /* bytes from one pixel of the branch to the next */
     uint32_t branch_first; /* quantised mode: the branch is the sum's first operand, else its second */
+    uint32_t clip_last; /* float mode, float32 out, no hard swish: the result is then clipped to ra, rb */
     uint32_t branch_type; /* type of the branch: as y_type */
     uint32_t x_type; /* any element type; quantised mode: integers only; add and multiply there: 8 bits */
     uint32_t op; /* 0 scale, 1 add, 2 multiply */
@@ -1733,6 +1743,12 @@ static inline uint32_t xpu_desc_post_get_branch_first(const uint32_t *words) {
 static inline void xpu_desc_post_set_branch_first(uint32_t *words, uint32_t value) {
     xpu_desc_insert(&words[30], 25, 1, (uint32_t)value);
 }
+static inline uint32_t xpu_desc_post_get_clip_last(const uint32_t *words) {
+    return xpu_desc_bits(words[30], 26, 1);
+}
+static inline void xpu_desc_post_set_clip_last(uint32_t *words, uint32_t value) {
+    xpu_desc_insert(&words[30], 26, 1, (uint32_t)value);
+}
 static inline uint32_t xpu_desc_post_get_branch_type(const uint32_t *words) {
     return xpu_desc_bits(words[30], 28, 4);
 }
@@ -1784,6 +1800,7 @@ static inline void xpu_desc_post_pack(uint32_t *words, const xpu_desc_post *d) {
     xpu_desc_post_set_branch_row_stride(words, d->branch_row_stride);
     xpu_desc_post_set_branch_pixel_stride(words, d->branch_pixel_stride);
     xpu_desc_post_set_branch_first(words, d->branch_first);
+    xpu_desc_post_set_clip_last(words, d->clip_last);
     xpu_desc_post_set_branch_type(words, d->branch_type);
     xpu_desc_post_set_x_type(words, d->x_type);
     xpu_desc_post_set_op(words, d->op);
@@ -1821,6 +1838,7 @@ static inline void xpu_desc_post_unpack(const uint32_t *words, xpu_desc_post *d)
     d->branch_row_stride = xpu_desc_post_get_branch_row_stride(words);
     d->branch_pixel_stride = xpu_desc_post_get_branch_pixel_stride(words);
     d->branch_first = xpu_desc_post_get_branch_first(words);
+    d->clip_last = xpu_desc_post_get_clip_last(words);
     d->branch_type = xpu_desc_post_get_branch_type(words);
     d->x_type = xpu_desc_post_get_x_type(words);
     d->op = xpu_desc_post_get_op(words);
@@ -1862,6 +1880,7 @@ typedef struct {
     int32_t branch_row_stride; /* bytes from one row of the branch to the next */
     int32_t branch_pixel_stride; /* bytes from one pixel of the branch to the next */
     uint32_t branch_first; /* quantised mode: the branch is the sum's first operand, else its second */
+    uint32_t clip_last; /* float mode, float32 out, no hard swish: the result is then clipped to ra, rb */
     uint32_t branch_type; /* type of the branch: as y_type */
     uint64_t w; /* op 0: packed weights in SM: [kh * kw][columns] */
     uint64_t start; /* int32 values that accumulators start from; 0: none */
@@ -2098,6 +2117,12 @@ static inline uint32_t xpu_desc_window_get_branch_first(const uint32_t *words) {
 static inline void xpu_desc_window_set_branch_first(uint32_t *words, uint32_t value) {
     xpu_desc_insert(&words[30], 25, 1, (uint32_t)value);
 }
+static inline uint32_t xpu_desc_window_get_clip_last(const uint32_t *words) {
+    return xpu_desc_bits(words[30], 26, 1);
+}
+static inline void xpu_desc_window_set_clip_last(uint32_t *words, uint32_t value) {
+    xpu_desc_insert(&words[30], 26, 1, (uint32_t)value);
+}
 static inline uint32_t xpu_desc_window_get_branch_type(const uint32_t *words) {
     return xpu_desc_bits(words[30], 28, 4);
 }
@@ -2268,6 +2293,7 @@ static inline void xpu_desc_window_pack(uint32_t *words, const xpu_desc_window *
     xpu_desc_window_set_branch_row_stride(words, d->branch_row_stride);
     xpu_desc_window_set_branch_pixel_stride(words, d->branch_pixel_stride);
     xpu_desc_window_set_branch_first(words, d->branch_first);
+    xpu_desc_window_set_clip_last(words, d->clip_last);
     xpu_desc_window_set_branch_type(words, d->branch_type);
     xpu_desc_window_set_w(words, d->w);
     xpu_desc_window_set_start(words, d->start);
@@ -2327,6 +2353,7 @@ static inline void xpu_desc_window_unpack(const uint32_t *words, xpu_desc_window
     d->branch_row_stride = xpu_desc_window_get_branch_row_stride(words);
     d->branch_pixel_stride = xpu_desc_window_get_branch_pixel_stride(words);
     d->branch_first = xpu_desc_window_get_branch_first(words);
+    d->clip_last = xpu_desc_window_get_clip_last(words);
     d->branch_type = xpu_desc_window_get_branch_type(words);
     d->w = xpu_desc_window_get_w(words);
     d->start = xpu_desc_window_get_start(words);
