@@ -178,7 +178,9 @@
           `ENDLOOP(n)
         end
         if (s2_last) begin
-          computed = 1; d_busy[d_oldest] = 0; d_oldest = d_oldest + 1;
+          computed = 1; d_busy[d_oldest] = 0;
+          for (j = 0; j < 4; j = j + 1) e_waits[j][d_oldest] = 0;  // its place may have another product soon
+          d_oldest = d_oldest + 1;
           if (s2_start) q_credit = q_credit + 1;
           if (s2_drain) begin
             q_bank[q_write[1:0]] = s2_bank; q_pixels[q_write[1:0]] = s2_pixels; q_columns[q_write[1:0]] = s2_columns;
@@ -188,7 +190,7 @@
       end
       // Drains without a product, behind the product that has just ended
       ed = e_read[1:0];
-      if (e_read != e_write && (e_waits[ed] & d_busy) == 0 && !bank_busy[e_bank[ed]]) begin
+      if (e_read != e_write && e_waits[ed] == 0 && !bank_busy[e_bank[ed]]) begin
         q_bank[q_write[1:0]] = e_bank[ed]; q_pixels[q_write[1:0]] = e_pixels[ed]; q_columns[q_write[1:0]] = e_columns[ed];
         q_write = q_write + 1; bank_busy[e_bank[ed]] = 1; e_read = e_read + 1;
       end
