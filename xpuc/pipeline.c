@@ -32,9 +32,11 @@ static xpu_status canonicalise(xpu_pipeline *p) {
     return xpu_pass_canonicalise(p->graph, p->diags);
 }
 
-/* Where all is float32 it keeps the order of the model's roundings. */
+/* Where all is float32 it keeps the order of the model's roundings, and where several targets are offered operators
+ * what each of them may take. */
 static xpu_status batch_norm(xpu_pipeline *p) {
-    if (strcmp(p->options.precision, "fp32") == 0) return xpu_pass_fold_batch_norm(p->graph, p->diags);
+    const int keeps_order = strcmp(p->options.precision, "fp32") == 0 || p->offer_count > 1;
+    if (keeps_order) return xpu_pass_fold_batch_norm(p->graph, p->diags);
     xpu_status status = xpu_pass_fold_biases(p->graph, p->diags);
     if (status == XPU_OK) status = xpu_pass_fold_batch_norm(p->graph, p->diags);
     return status == XPU_OK ? xpu_pass_averages_first(p->graph, p->diags) : status;

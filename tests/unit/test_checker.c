@@ -219,7 +219,7 @@ static void prepare_with(const char *precision, int how) {
     CU_ASSERT_EQUAL(RUN(&b, checker, "build", DEFINES), XPU_OK);
     CU_ASSERT_EQUAL_FATAL(xpu_sim_target.start(&job), XPU_OK);
     CU_ASSERT_EQUAL_FATAL(xpu_sim_target.prepare(&job), XPU_OK);
-    xpu_node maker = xpu_value_at(b.graph, first)->node;
+    xpu_node maker = xpu_value_at(b.graph, xpu_node_input(b.graph, conv, XPU_IN_X))->node;
     break_layer(&b, conv, how == ABSMAX ? xpu_node_input(b.graph, maker, XPU_IN_ABSMAX) : none, how);
     xpu_status wanted = how == RIGHT ? XPU_OK : XPU_EBUG;
     xpu_status got = RUN(&b, checker, "prepare", PRECISION);
