@@ -70,7 +70,7 @@ static xpu_status prepare(xpu_target_job *job) {
     xpu_status status = xpu_choose_precision(cg);
     if (status == XPU_OK) status = xpu_join_prologues(cg);
     if (status == XPU_OK && !job->options->no_fuse) status = xpu_join_factors(cg);
-    if (status == XPU_OK) status = xpu_join_epilogues(cg);
+    if (status == XPU_OK && !job->options->no_fuse) status = xpu_join_epilogues(cg);
     if (status == XPU_OK && !job->options->no_fuse) status = xpu_join_last_clips(cg);
     return status == XPU_OK ? xpu_choose_layouts(cg) : status;
 }

@@ -35,7 +35,10 @@ check 0 'rtl = func = ref   yes' "$XPU_BIN/../examples/classify" examples/digits
     head -c 1024 /dev/zero; } >"$folder/digit.npy"
 check 0 '' "$XPU_BIN/xpuc" -q examples/digits/digits_qdq.onnx --chip=nano -o "$folder/digits.xpu"
 check 0 ' cycles at ' "$XPU_BIN/xpu-run" "$folder/digits.xpu" --input="$folder/digit.npy" --lockstep --trace="$folder/digits.json"
-grep '"cat":"copy"' "$folder/digits.json" >"$folder/copies"
+grep '"cat":"copy"' "$folder/digits.json" >"$folder/all"
+# but for what fetches the arguments of calls, by one descriptor on core 0's stack, as the first copy is
+stack=$(grep -m 1 -o '"descriptor":"[^"]*"' "$folder/all")
+grep -v "$stack" "$folder/all" >"$folder/copies"
 check 0 '"logits_QuantizeLinear"' grep -m 1 -e '"pool2_' -e '"logits_' "$folder/copies"
 # A chip of the same name, another chip
 sed 's/"bytes": 32768/"bytes": 65536/' configs/chip/nano.json >"$folder/other.json"
