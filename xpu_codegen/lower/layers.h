@@ -23,8 +23,8 @@ typedef struct xpu_codegen_layer {
 } xpu_codegen_layer;
 
 /* More layers are rows of a table in the generated C, not functions: their addresses would fill LM, of which they may
- * take an eighth, and clang takes half a millisecond for each. */
-enum { XPU_MANY_LAYERS = 1000, XPU_LM_BYTES_OF_LAYER = 4 * 8 };
+ * take a sixteenth, and clang takes half a millisecond for each. */
+enum { XPU_MANY_LAYERS = 1000, XPU_LM_BYTES_OF_LAYER = 4 * 16 };
 static inline int xpu_has_many_layers(const xpu_codegen *cg) {
     return cg->layers.count > XPU_MANY_LAYERS || cg->layers.count > cg->chip.lm_bytes / XPU_LM_BYTES_OF_LAYER;
 }
