@@ -32,11 +32,10 @@ static xpu_status canonicalise(xpu_pipeline *p) {
     return xpu_pass_canonicalise(p->graph, p->diags);
 }
 
-/* Where all is float32 it keeps the order of the model's roundings, where several targets are offered operators what each
- * of them may take, and with --no-fuse the tensors. */
+/* Where all is float32 it keeps the order of the model's roundings, where several targets are offered operators what
+ * each of them may take, and with --no-fuse the tensors. */
 static xpu_status batch_norm(xpu_pipeline *p) {
-    const int keeps_order =
-        strcmp(p->options.precision, "fp32") == 0 || p->offer_count > 1 || p->wanted->no_fuse;
+    const int keeps_order = strcmp(p->options.precision, "fp32") == 0 || p->offer_count > 1 || p->wanted->no_fuse;
     if (keeps_order) return xpu_pass_fold_batch_norm(p->graph, p->diags);
     xpu_status status = xpu_pass_fold_biases(p->graph, p->diags);
     if (status == XPU_OK) status = xpu_pass_fold_batch_norm(p->graph, p->diags);
