@@ -14,6 +14,10 @@ int xpu_is_foreign(const xpu_codegen *cg, xpu_node node) {
     return owner.id && xpu_node_is(cg->graph, owner, XPU_OP_REGION);
 }
 
+int xpu_on_chip(const xpu_codegen *cg, xpu_node node) {
+    return !xpu_on_host(cg, node) && !xpu_is_foreign(cg, node);
+}
+
 /* ---- dims and layouts ---- */
 
 xpu_dim xpu_value_dim(const xpu_codegen *cg, xpu_value value, int i) {

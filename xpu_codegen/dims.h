@@ -7,6 +7,8 @@
 int xpu_on_host(const xpu_codegen *cg, xpu_node node);
 /* Whether the node is part of a region of another target: it makes no layer, that region does. */
 int xpu_is_foreign(const xpu_codegen *cg, xpu_node node);
+/* Neither: the node's kernels are this target's. */
+int xpu_on_chip(const xpu_codegen *cg, xpu_node node);
 static inline xpu_dim xpu_dim_of(xpu_codegen *cg, int64_t value) {
     return xpu_dim_const(&cg->graph->dims, value);
 }

@@ -10,7 +10,7 @@ static int is_image(const xpu_codegen *cg, xpu_value value) {
 }
 
 int xpu_repeats_pixels(const xpu_codegen *cg, xpu_node node) {
-    if (!xpu_node_is(cg->graph, node, XPU_OP_REPEAT) || xpu_on_host(cg, node) || xpu_is_foreign(cg, node)) return 0;
+    if (!xpu_node_is(cg->graph, node, XPU_OP_REPEAT) || !xpu_on_chip(cg, node)) return 0;
     const int64_t *repeats = xpu_node_ints(cg->graph, node, XPU_ATTR_REPEATS, NULL);
     return is_image(cg, xpu_node_input(cg->graph, node, 0)) && is_image(cg, xpu_node_output(cg->graph, node, 0)) &&
            repeats[BATCH] == 1 && repeats[CHANNELS] == 1;
@@ -56,7 +56,7 @@ int xpu_image_chain_of(xpu_codegen *cg, xpu_node node, xpu_image_chain *chain) {
     xpu_image_chain own = {0};
     xpu_chain_types types;
     int smaller = 0;
-    if (!xpu_node_is(cg->graph, node, XPU_OP_CHAIN) || xpu_on_host(cg, node) || xpu_is_foreign(cg, node)) return 0;
+    if (!xpu_node_is(cg->graph, node, XPU_OP_CHAIN) || !xpu_on_chip(cg, node)) return 0;
     const xpu_value y = info->outputs[XPU_OUT_Y];
     if (!is_image(cg, y) || !xpu_chain_types_of_node(cg->graph, node, &types) || !types.is_float32) return 0;
     if (!xpu_dim_is_const(&cg->graph->dims, xpu_value_dim(cg, y, CHANNELS), &own.channels)) return 0;

@@ -7,10 +7,6 @@
 #include "core/passes/rewrite.h"
 #include "xpu_runtime/include/generated/xpu_chip_regs.h"
 
-static int is_on_chip(const xpu_codegen *cg, xpu_node node) {
-    return !xpu_on_host(cg, node) && !xpu_is_foreign(cg, node);
-}
-
 /* The only reader of a value that stays in its block, or {0}. */
 static xpu_use only_use(const xpu_codegen *cg, xpu_value value) {
     const xpu_value_info *info = xpu_value_at(cg->graph, value);
@@ -31,7 +27,7 @@ int xpu_is_quantised_by_dma(xpu_codegen *cg, xpu_node quantize, xpu_quantised_in
     const xpu_value x = xpu_node_input(cg->graph, quantize, 0), zero = xpu_node_input(cg->graph, quantize, 2);
     xpu_quantised_input found = {.x = x};
     xpu_tensor tensor;
-    if (!is_on_chip(cg, quantize) || xpu_node_int(cg->graph, quantize, XPU_ATTR_ZERO_FIRST)) return 0;
+    if (!xpu_on_chip(cg, quantize) || xpu_node_int(cg->graph, quantize, XPU_ATTR_ZERO_FIRST)) return 0;
     if (xpu_value_at(cg->graph, x)->dtype != XPU_F32 || xpu_is_const_value(cg, x) || xpu_has_gaps(cg, x)) return 0;
     if (xpu_dtype_bytes(xpu_value_at(cg->graph, xpu_node_output(cg->graph, quantize, 0))->dtype) != 1) return 0;
     if (!read_constant(cg, xpu_node_input(cg->graph, quantize, 1), &tensor)) return 0;
@@ -50,7 +46,7 @@ int xpu_is_quantised_by_dma(xpu_codegen *cg, xpu_node quantize, xpu_quantised_in
 /* Whether the tensor engine multiplies the bytes x by constant weights, and sums become bytes. */
 static int is_product(const xpu_codegen *cg, xpu_use use) {
     const xpu_graph *graph = cg->graph;
-    if (!use.node.id || use.input != XPU_IN_X || !is_on_chip(cg, use.node)) return 0;
+    if (!use.node.id || use.input != XPU_IN_X || !xpu_on_chip(cg, use.node)) return 0;
     if (xpu_node_is(graph, use.node, XPU_OP_QMATMUL)) return xpu_node_int(graph, use.node, XPU_ATTR_DTYPE) != XPU_F32;
     return xpu_node_is(graph, use.node, XPU_OP_QCONV) && xpu_window_of(graph, use.node).groups == 1 &&
            xpu_node_int(graph, use.node, XPU_ATTR_DTYPE) != XPU_F32;
@@ -89,11 +85,11 @@ int xpu_quantises_input(xpu_codegen *cg, xpu_node node, xpu_quantised_input *inp
 
 int xpu_weaves_input(xpu_codegen *cg, xpu_node node, xpu_value *planes) {
     const xpu_graph *graph = cg->graph;
-    if (!xpu_node_is(graph, node, XPU_OP_CONV) || !is_on_chip(cg, node)) return 0;
+    if (!xpu_node_is(graph, node, XPU_OP_CONV) || !xpu_on_chip(cg, node)) return 0;
     if (xpu_node_int(graph, node, XPU_ATTR_PRECISION) == XPU_PRECISION_FP32) return 0;
     const xpu_value image = xpu_node_input(graph, node, XPU_IN_X);
     const xpu_node relayout = maker_of(cg, image, XPU_OP_RELAYOUT);
-    if (!relayout.id || !is_on_chip(cg, relayout) || only_use(cg, image).node.id != node.id) return 0;
+    if (!relayout.id || !xpu_on_chip(cg, relayout) || only_use(cg, image).node.id != node.id) return 0;
     const xpu_value from = xpu_node_input(graph, relayout, 0);
     if (xpu_value_at(graph, image)->layout != XPU_LAYOUT_CHANNEL_LAST || xpu_is_const_value(cg, from)) return 0;
     if (xpu_has_gaps(cg, from) || xpu_window_of(graph, node).groups != 1 || !can_weave(cg, node)) return 0;
@@ -103,7 +99,7 @@ int xpu_weaves_input(xpu_codegen *cg, xpu_node node, xpu_value *planes) {
 
 int xpu_is_quantised_in_load(xpu_codegen *cg, xpu_node node) {
     const int is_it = xpu_node_is(cg->graph, node, XPU_OP_QUANTIZE) || xpu_node_is(cg->graph, node, XPU_OP_RELAYOUT);
-    if (!is_it || !is_on_chip(cg, node)) return 0;
+    if (!is_it || !xpu_on_chip(cg, node)) return 0;
     xpu_use use = only_use(cg, xpu_node_output(cg->graph, node, 0));
     if (use.node.id && use.input == XPU_IN_X && xpu_weaves_input(cg, use.node, NULL)) return 1;
     if (use.node.id && xpu_node_is(cg->graph, use.node, XPU_OP_RELAYOUT))

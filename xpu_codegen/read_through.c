@@ -95,7 +95,7 @@ int xpu_is_read_through(xpu_codegen *cg, xpu_node node) {
     const int is_slice = xpu_node_is(cg->graph, node, XPU_OP_SLICE);
     const int is_transpose = xpu_node_is(cg->graph, node, XPU_OP_TRANSPOSE);
     if (!is_slice && !is_transpose && !xpu_repeats_pixels(cg, node)) return 0;
-    if (xpu_on_host(cg, node) || xpu_is_foreign(cg, node)) return 0;
+    if (!xpu_on_chip(cg, node)) return 0;
     xpu_value x = xpu_node_input(cg->graph, node, 0), y = xpu_node_output(cg->graph, node, 0);
     xpu_block block = xpu_node_at(cg->graph, node)->parent;
     if (xpu_is_empty(cg, y)) return 0;

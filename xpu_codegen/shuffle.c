@@ -62,7 +62,7 @@ static xpu_node transpose_at(const xpu_codegen *cg, xpu_node node) {
 }
 
 int xpu_find_shuffle(xpu_codegen *cg, xpu_node node, xpu_shuffle *shuffle) {
-    if (xpu_on_host(cg, node) || xpu_is_foreign(cg, node)) return 0;
+    if (!xpu_on_chip(cg, node)) return 0;
     const xpu_node transpose = transpose_at(cg, node);
     if (!transpose.id) return 0;
     xpu_shuffle s = {.split = maker_of(cg, transpose, XPU_OP_RESHAPE),

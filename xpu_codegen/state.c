@@ -5,6 +5,10 @@ void xpu_set_reason(xpu_codegen *cg, xpu_node node, const char *reason) {
     cg->reasons.items[node.id] = reason;
 }
 
+const char *xpu_reason_of(const xpu_codegen *cg, xpu_node node) {
+    return node.id < cg->reasons.count ? cg->reasons.items[node.id] : NULL;
+}
+
 xpu_status xpu_codegen_bug(xpu_codegen *cg, const char *what, const char *why, ...) {
     va_list args;
     va_start(args, why);

@@ -67,6 +67,8 @@ typedef struct {
 
 /* Sets why the node computes in its precision; NULL for none. The text stays the caller's. */
 void xpu_set_reason(xpu_codegen *cg, xpu_node node, const char *reason);
+/* That text, or NULL. */
+const char *xpu_reason_of(const xpu_codegen *cg, xpu_node node);
 
 /* An internal error of the target: [codegen], status XPU_EBUG. `why` is printf-style. */
 xpu_status xpu_codegen_bug(xpu_codegen *cg, const char *what, const char *why, ...)

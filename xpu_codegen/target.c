@@ -65,13 +65,18 @@ static xpu_codegen *codegen_of(xpu_target_job *job) {
     return cg;
 }
 
+/* What stands behind products goes into them. */
+static xpu_status join_behind(xpu_codegen *cg) {
+    xpu_status status = xpu_join_factors(cg);
+    if (status == XPU_OK) status = xpu_join_epilogues(cg);
+    return status == XPU_OK ? xpu_join_last_clips(cg) : status;
+}
+
 static xpu_status prepare(xpu_target_job *job) {
     xpu_codegen *cg = codegen_of(job);
     xpu_status status = xpu_choose_precision(cg);
     if (status == XPU_OK) status = xpu_join_prologues(cg);
-    if (status == XPU_OK && !job->options->no_fuse) status = xpu_join_factors(cg);
-    if (status == XPU_OK && !job->options->no_fuse) status = xpu_join_epilogues(cg);
-    if (status == XPU_OK && !job->options->no_fuse) status = xpu_join_last_clips(cg);
+    if (status == XPU_OK && !job->options->no_fuse) status = join_behind(cg);
     return status == XPU_OK ? xpu_choose_layouts(cg) : status;
 }
 

@@ -56,7 +56,7 @@ int xpu_value_leaves_program(const xpu_codegen *cg, xpu_value value) {
     if (xpu_value_leaves(cg->graph, value)) return 1;
     for (uint32_t i = 0; i < info->uses.count; i++) {
         xpu_node user = info->uses.items[i].node;
-        if (xpu_on_host(cg, user) || xpu_is_foreign(cg, user) || xpu_node_at(cg->graph, user)->block_count) return 1;
+        if (!xpu_on_chip(cg, user) || xpu_node_at(cg->graph, user)->block_count) return 1;
         int moves = xpu_node_has(cg->graph, user, XPU_TRAIT_VIEW) || xpu_node_is(cg->graph, user, XPU_OP_SLICE);
         if (moves && xpu_value_leaves_program(cg, xpu_node_output(cg->graph, user, 0))) return 1;
     }
@@ -89,7 +89,7 @@ static int is_run(const xpu_codegen *cg, xpu_value whole, xpu_value part, xpu_la
 }
 
 int xpu_is_part(xpu_codegen *cg, xpu_node node, xpu_dim *offset) {
-    if (!xpu_node_is(cg->graph, node, XPU_OP_SLICE) || xpu_on_host(cg, node) || xpu_is_foreign(cg, node)) return 0;
+    if (!xpu_node_is(cg->graph, node, XPU_OP_SLICE) || !xpu_on_chip(cg, node)) return 0;
     xpu_value x = xpu_node_input(cg->graph, node, 0), y = xpu_node_output(cg->graph, node, 0);
     xpu_value root = xpu_value_root(cg, x);
     const xpu_value_info *whole = xpu_value_at(cg->graph, root);
@@ -154,7 +154,7 @@ static int has_all_channels(const xpu_codegen *cg, xpu_node concat) {
 }
 
 int xpu_is_joined(xpu_codegen *cg, xpu_node node) {
-    if (!xpu_node_is(cg->graph, node, XPU_OP_CONCAT) || xpu_on_host(cg, node) || xpu_is_foreign(cg, node)) return 0;
+    if (!xpu_node_is(cg->graph, node, XPU_OP_CONCAT) || !xpu_on_chip(cg, node)) return 0;
     if (has_all_channels(cg, node)) return 1;
     const xpu_value y = xpu_node_output(cg->graph, node, 0);
     if (xpu_dtype_bytes(xpu_value_at(cg->graph, y)->dtype) < 4 || xpu_extent_of(cg, y)) return 0;

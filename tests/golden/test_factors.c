@@ -10,6 +10,7 @@
 #include "base/file.h"
 #include "tests/gen/devices.h"
 #include "tests/golden/drawn_network.h"
+#include "tests/unit/bench.h"
 #include "tests/unit/unit.h"
 
 enum { IN = 8, OUT = 40, DOWN = 2, ACROSS = 3, MOST = 66 * 66 };
@@ -98,16 +99,6 @@ static const char *write_model(form f, xpu_arena *arena, xpu_diags *diags) {
     return path;
 }
 
-static void compare(const float *y, int count, double limit) {
-    double most = 0, off = 0;
-    for (int i = 0; i < count; i++) {
-        most = fmax(most, fabs(expected[i]));
-        off = fmax(off, fabs(expected[i] - (double)y[i]));
-    }
-    CU_ASSERT(off <= limit * most);
-    if (off > limit * most) printf("off by %g of %g\n", off, most);
-}
-
 /* The convolution has taken what stands behind it: it is the only layer of the tensor engine with so many pixels. */
 static void check_layers(form f, const char *stats) {
     const char *last = has_branch(f) ? "all" : is_added(f) ? "sum" : "scaled";
@@ -126,7 +117,7 @@ static void run_at(xpu_device_check *check, form f, int height, int width, doubl
     compute(f, height, width);
     const int good = xpu_device_check_layers(check, inputs, count, &y);
     CU_ASSERT_FATAL(good);
-    compare(y.data, OUT * height * width, limit);
+    check_near(y.data, expected, OUT * height * width, limit);
     char *stats = xpu_device_check_rtl(check, inputs, count, y.data, sizeof(float) * (size_t)(OUT * height * width));
     CU_ASSERT_PTR_NOT_NULL_FATAL(stats);
     check_layers(f, stats);
@@ -135,23 +126,14 @@ static void run_at(xpu_device_check *check, form f, int height, int width, doubl
 }
 
 static void run(form f, const char *precision, const char *shape, double limit) {
-    xpu_mem mem;
-    xpu_diags diags;
-    xpu_diags_init(&diags);
-    xpu_mem_init(&mem);
-    if (setjmp(mem.out_of_memory)) {
-        CU_FAIL("out of memory");
-    } else {
-        xpu_device_check check;
-        xpu_arena *arena = xpu_arena_new(&mem, "test");
-        CU_ASSERT_FATAL(
-            xpu_device_check_compile_shape(&check, write_model(f, arena, &diags), "standard", precision, shape));
-        run_at(&check, f, 46, 66, limit);
-        if (shape) run_at(&check, f, 62, 33, limit);
-        xpu_device_check_close(&check);
-    }
-    xpu_diags_clear(&diags);
-    xpu_mem_release(&mem);
+    BENCH_OPEN(b);
+    xpu_device_check check;
+    const char *model = write_model(f, b.arena, &b.diags);
+    CU_ASSERT_FATAL(xpu_device_check_compile_shape(&check, model, "standard", precision, shape));
+    run_at(&check, f, 46, 66, limit);
+    if (shape) run_at(&check, f, 62, 33, limit);
+    xpu_device_check_close(&check);
+    bench_close(&b);
 }
 
 static void all_forms(void) {

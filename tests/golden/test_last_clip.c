@@ -9,6 +9,7 @@
 #include "base/file.h"
 #include "tests/gen/devices.h"
 #include "tests/golden/drawn_network.h"
+#include "tests/unit/bench.h"
 #include "tests/unit/unit.h"
 
 enum { CHANNELS = 40, SIDE = 23, PIXELS = SIDE * SIDE };
@@ -60,42 +61,23 @@ static const char *write_model(xpu_arena *arena, xpu_diags *diags) {
     return path;
 }
 
-static void compare(const float *y, double limit) {
-    double most = 0, off = 0;
-    for (int i = 0; i < CHANNELS * PIXELS; i++) {
-        most = fmax(most, fabs(expected[i]));
-        off = fmax(off, fabs(expected[i] - (double)y[i]));
-    }
-    CU_ASSERT(off <= limit * most);
-    if (off > limit * most) printf("off by %g of %g\n", off, most);
-}
-
 static void run(const char *precision, double limit) {
-    xpu_mem mem;
-    xpu_diags diags;
-    xpu_diags_init(&diags);
-    xpu_mem_init(&mem);
+    BENCH_OPEN(b);
+    xpu_device_check check;
+    const xpurt_tensor input = {"x", "float32", 4, {1, CHANNELS, SIDE, SIDE}, x};
+    xpurt_tensor y = {0};
     compute();
-    if (setjmp(mem.out_of_memory)) {
-        CU_FAIL("out of memory");
-    } else {
-        xpu_device_check check;
-        xpu_arena *arena = xpu_arena_new(&mem, "test");
-        const xpurt_tensor input = {"x", "float32", 4, {1, CHANNELS, SIDE, SIDE}, x};
-        xpurt_tensor y = {0};
-        CU_ASSERT_FATAL(xpu_device_check_compile(&check, write_model(arena, &diags), "standard", precision));
-        CU_ASSERT_FATAL(xpu_device_check_layers(&check, &input, 1, &y));
-        compare(y.data, limit);
-        char *stats = xpu_device_check_rtl(&check, &input, 1, y.data, sizeof(float) * CHANNELS * PIXELS);
-        CU_ASSERT_PTR_NOT_NULL_FATAL(stats);
-        CU_ASSERT(xpu_device_check_cycles(stats, "last", "tensor") > 0);
-        CU_ASSERT_EQUAL(xpu_device_check_cycles(stats, "sum", NULL), -1);
-        free(stats);
-        xpurt_tensor_clear(&y);
-        xpu_device_check_close(&check);
-    }
-    xpu_diags_clear(&diags);
-    xpu_mem_release(&mem);
+    CU_ASSERT_FATAL(xpu_device_check_compile(&check, write_model(b.arena, &b.diags), "standard", precision));
+    CU_ASSERT_FATAL(xpu_device_check_layers(&check, &input, 1, &y));
+    check_near(y.data, expected, CHANNELS * PIXELS, limit);
+    char *stats = xpu_device_check_rtl(&check, &input, 1, y.data, sizeof(float) * CHANNELS * PIXELS);
+    CU_ASSERT_PTR_NOT_NULL_FATAL(stats);
+    CU_ASSERT(xpu_device_check_cycles(stats, "last", "tensor") > 0);
+    CU_ASSERT_EQUAL(xpu_device_check_cycles(stats, "sum", NULL), -1);
+    free(stats);
+    xpurt_tensor_clear(&y);
+    xpu_device_check_close(&check);
+    bench_close(&b);
 }
 
 static void in_int16(void) {

@@ -12,6 +12,7 @@
 #include "sim/func/driver.h"
 #include "tests/gen/devices.h"
 #include "tests/golden/drawn_network.h"
+#include "tests/unit/bench.h"
 #include "tests/unit/unit.h"
 
 enum { OUT = 20, MOST_ELEMENTS = 2 * 24 * 40 * 40, MOST_WEIGHTS = 24 * OUT * 25 };
@@ -241,17 +242,9 @@ static void run_networks(xpu_arena *arena, xpu_diags *diags) {
 }
 
 static void run_with(void (*all)(xpu_arena *arena, xpu_diags *diags)) {
-    xpu_mem mem;
-    xpu_diags diags;
-    xpu_diags_init(&diags);
-    xpu_mem_init(&mem);
-    if (setjmp(mem.out_of_memory)) {
-        CU_FAIL("out of memory");
-    } else {
-        all(xpu_arena_new(&mem, "test"), &diags);
-    }
-    xpu_diags_clear(&diags);
-    xpu_mem_release(&mem);
+    BENCH_OPEN(b);
+    all(b.arena, &b.diags);
+    bench_close(&b);
 }
 
 static void bytes_of_floats(void) {

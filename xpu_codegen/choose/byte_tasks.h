@@ -4,7 +4,7 @@
 
 #include "xpu_codegen/choose/tiles.h"
 
-/* Rows, columns and channels that a window engine takes at most: fields of 16 bits. */
+/* Rows, columns and channels of a tile of the window engine at most: fields of 16 bits. */
 enum { XPU_WINDOW_MOST_EXTENT = 65535 };
 
 /* Tasks of windows over bytes by size. */

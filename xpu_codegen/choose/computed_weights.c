@@ -85,7 +85,7 @@ static xpu_node transpose_of(const xpu_codegen *cg, xpu_value w, const int64_t *
     const xpu_value_info *info = xpu_value_at(graph, w);
     const xpu_node none = {0};
     if (info->kind != XPU_VALUE_NODE || !xpu_node_is(graph, info->node, XPU_OP_TRANSPOSE)) return none;
-    if (xpu_on_host(cg, info->node) || xpu_is_foreign(cg, info->node)) return none;
+    if (!xpu_on_chip(cg, info->node)) return none;
     *perm = xpu_node_ints(graph, info->node, XPU_ATTR_PERM, rank);
     return *rank >= 2 && (*perm)[*rank - 2] > (*perm)[*rank - 1] ? info->node : none;
 }
@@ -141,7 +141,7 @@ static xpu_node softmax_of(xpu_codegen *cg, xpu_node product, xpu_value x) {
     xpu_node node = info->node, none = {0};
     if (info->kind != XPU_VALUE_NODE || !xpu_node_is(graph, node, XPU_OP_SOFTMAX)) return none;
     if (!xpu_used_once(graph, node) || !xpu_same_block(graph, node, product)) return none;
-    if (xpu_on_host(cg, node) || xpu_is_foreign(cg, node)) return none;
+    if (!xpu_on_chip(cg, node)) return none;
     int last = info->rank - 1;
     return xpu_node_int(graph, node, XPU_ATTR_AXIS) == last && fits_lm(cg, info->dims[last]) ? node : none;
 }

@@ -77,7 +77,7 @@ static void consider(xpu_codegen *cg, xpu_node loop, const xpu_block_info *body,
     const xpu_value_info *now = xpu_value_at(cg->graph, family[NOW]), *next = xpu_value_at(cg->graph, family[NEXT]);
     xpu_node append = next->node;
     if (next->kind != XPU_VALUE_NODE || !xpu_node_is(cg->graph, append, XPU_OP_CONCAT)) return;
-    if (xpu_on_host(cg, append) || xpu_is_foreign(cg, append)) return;
+    if (!xpu_on_chip(cg, append)) return;
     if (xpu_node_input(cg->graph, append, 0).id != family[NOW].id || cg->extents[family[NEXT].id].capacity.id) return;
     if (xpu_value_block(cg->graph, family[NEXT]).id != now->block.id) return;
     const int axis = (int)xpu_node_int(cg->graph, append, XPU_ATTR_AXIS);

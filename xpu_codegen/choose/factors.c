@@ -60,8 +60,7 @@ static int is_factor(const xpu_codegen *cg, xpu_value value, xpu_value y) {
 /* Whether the node is a convolution of one image on the tensor engine, behind whose sums nothing stands. */
 static int is_open_product(xpu_codegen *cg, xpu_node node, int gets_branch) {
     const xpu_graph *graph = cg->graph;
-    if (!node.id || !xpu_node_is(graph, node, XPU_OP_CONV) || xpu_on_host(cg, node) || xpu_is_foreign(cg, node))
-        return 0;
+    if (!node.id || !xpu_node_is(graph, node, XPU_OP_CONV) || !xpu_on_chip(cg, node)) return 0;
     const int64_t precision = xpu_node_int(graph, node, XPU_ATTR_PRECISION);
     if (precision == XPU_PRECISION_FP32 || !xpu_used_once(graph, node)) return 0;
     if (xpu_node_int(graph, node, XPU_ATTR_ACTIVATION) != XPU_ACTIVATION_NONE) return 0;
@@ -80,7 +79,7 @@ static xpu_node product_of(xpu_codegen *cg, xpu_node node, scaling *s) {
     const xpu_graph *graph = cg->graph;
     const xpu_node none = {0};
     xpu_chain_types types;
-    if (!xpu_node_is(graph, node, XPU_OP_CHAIN) || xpu_on_host(cg, node) || xpu_is_foreign(cg, node)) return none;
+    if (!xpu_node_is(graph, node, XPU_OP_CHAIN) || !xpu_on_chip(cg, node)) return none;
     if (!xpu_chain_types_of_node(graph, node, &types) || !types.is_float32) return none;
     const xpu_chain *chain = xpu_chain_of(graph, node);
     for (int i = 0; i < 2; i++) {
@@ -128,7 +127,7 @@ static xpu_status join(xpu_codegen *cg, xpu_node node, xpu_node conv, const scal
                     branch = s->branch < 0 ? (xpu_value){0} : xpu_node_input(graph, node, (uint32_t)s->branch),
                     scale = xpu_node_input(graph, conv, XPU_IN_WSCALE), bias = xpu_node_input(graph, conv, XPU_IN_BIAS);
     const char *name = xpu_value_at(graph, xpu_node_output(graph, node, XPU_OUT_Y))->name;
-    const char *reason = conv.id < cg->reasons.count ? cg->reasons.items[conv.id] : NULL;
+    const char *reason = xpu_reason_of(cg, conv);
     const xpu_dim channels = xpu_value_at(graph, scale)->dims[0];
     const xpu_value row = add_before(cg, node, XPU_OP_RESHAPE, &factor, 1, xpu_printf(cg->arena, "%s/factors", name),
                                      &XPU_ATTR_DIMS_OF(SHAPE, &channels, 1));

@@ -54,7 +54,7 @@ static int writes_apart(xpu_codegen *cg, xpu_value value, const xpu_extent *plac
     const xpu_value_info *info = xpu_value_at(cg->graph, value);
     if (info->kind != XPU_VALUE_NODE || info->output != XPU_OUT_Y) return 0;
     const xpu_node node = info->node;
-    if (xpu_on_host(cg, node) || xpu_is_foreign(cg, node)) return 0;
+    if (!xpu_on_chip(cg, node)) return 0;
     switch (xpu_op_id_of(xpu_node_at(cg->graph, node)->op)) {
     case XPU_OP_CONV:
     case XPU_OP_QCONV: return is_on_tensor_engine(cg, node) || is_in_words(cg, value, place);
@@ -86,7 +86,7 @@ static int is_plain_chain(xpu_codegen *cg, xpu_node node) {
 
 static int reads_apart(xpu_codegen *cg, xpu_use use) {
     const xpu_node node = use.node;
-    if (xpu_on_host(cg, node) || xpu_is_foreign(cg, node)) return 0;
+    if (!xpu_on_chip(cg, node)) return 0;
     switch (xpu_op_id_of(xpu_node_at(cg->graph, node)->op)) {
     case XPU_OP_CONV:
     case XPU_OP_QCONV: return use.input == XPU_IN_X && is_on_tensor_engine(cg, node);
@@ -118,7 +118,7 @@ static int may_join(xpu_codegen *cg, xpu_value x, xpu_value y, const xpu_extent 
 
 static void join(xpu_codegen *cg, xpu_node concat) {
     const xpu_value y = xpu_node_output(cg->graph, concat, 0);
-    if (xpu_on_host(cg, concat) || xpu_is_foreign(cg, concat) || xpu_is_joined(cg, concat)) return;
+    if (!xpu_on_chip(cg, concat) || xpu_is_joined(cg, concat)) return;
     if (!is_image(cg, y) || xpu_layout_free(cg, y) || !is_fixed(cg, y)) return;
     if (xpu_node_int(cg->graph, concat, XPU_ATTR_AXIS) != CHANNELS || xpu_value_leaves_program(cg, y)) return;
     const xpu_extent *own = xpu_extent_of(cg, y);

@@ -60,7 +60,7 @@ static int has_constant_bias(const xpu_codegen *cg, xpu_node node, int64_t colum
 
 static int may_merge(const xpu_codegen *cg, xpu_node node) {
     const xpu_graph *graph = cg->graph;
-    if (!xpu_node_is(graph, node, XPU_OP_MATMUL) || xpu_on_host(cg, node) || xpu_is_foreign(cg, node)) return 0;
+    if (!xpu_node_is(graph, node, XPU_OP_MATMUL) || !xpu_on_chip(cg, node)) return 0;
     xpu_value x = xpu_node_input(graph, node, XPU_IN_X), y = xpu_node_output(graph, node, XPU_OUT_Y);
     xpu_value w = xpu_node_input(graph, node, XPU_IN_W);
     if (xpu_node_at(graph, node)->output_count > 1 || xpu_node_input(graph, node, XPU_IN_BRANCH).id) return 0;

@@ -16,8 +16,7 @@ typedef struct {
 
 static int has_all(xpu_codegen *cg, xpu_node node, whole_phases *p) {
     xpu_graph *graph = cg->graph;
-    if (!node.id || !xpu_node_is(graph, node, XPU_OP_INTERLEAVE) || xpu_on_host(cg, node) || xpu_is_foreign(cg, node))
-        return 0;
+    if (!node.id || !xpu_node_is(graph, node, XPU_OP_INTERLEAVE) || !xpu_on_chip(cg, node)) return 0;
     const xpu_transposed t = xpu_transposed_of(graph, node);
     if (xpu_node_at(graph, node)->input_count != 1 || t.spatial != SPATIAL || t.groups != 1) return 0;
     const xpu_phases phases = xpu_phases_of(graph, node, 0);
@@ -50,7 +49,7 @@ static int64_t const_dim(const xpu_codegen *cg, xpu_value value, int i) {
 /* Whether a node is a convolution on the tensor engine that sees one pixel, by constants. */
 static int sees_one_pixel(const xpu_codegen *cg, xpu_node node) {
     const xpu_graph *graph = cg->graph;
-    if (!xpu_node_is(graph, node, XPU_OP_CONV) || xpu_on_host(cg, node) || xpu_is_foreign(cg, node)) return 0;
+    if (!xpu_node_is(graph, node, XPU_OP_CONV) || !xpu_on_chip(cg, node)) return 0;
     const xpu_value w = xpu_node_input(graph, node, XPU_IN_W), bias = xpu_node_input(graph, node, XPU_IN_BIAS);
     if (xpu_node_int(graph, node, XPU_ATTR_PRECISION) == XPU_PRECISION_FP32) return 0;
     if (!xpu_is_const_value(cg, w) || (bias.id && !xpu_is_const_value(cg, bias))) return 0;
@@ -132,7 +131,7 @@ static xpu_node over_phases(xpu_codegen *cg, xpu_node node, xpu_value x) {
     xpu_graph *graph = cg->graph;
     const xpu_node_info info = *xpu_node_at(graph, node);
     const char *name = xpu_printf(cg->arena, "%s/phases", xpu_value_at(graph, info.outputs[0])->name);
-    const char *reason = node.id < cg->reasons.count ? cg->reasons.items[node.id] : NULL;
+    const char *reason = xpu_reason_of(cg, node);
     xpu_block left = xpu_graph_enter(graph, info.parent);
     xpu_node phases = xpu_graph_add(graph, node, info.op, info.inputs, info.input_count, &name, 1, info.attrs.items,
                                     info.attrs.count, info.origins.items, info.origins.count);

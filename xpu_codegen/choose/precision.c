@@ -314,7 +314,7 @@ static xpu_node concat_of(xpu_codegen *cg, xpu_value source) {
     const xpu_value_info *info = xpu_value_at(cg->graph, source);
     const xpu_node none = {0};
     if (info->kind != XPU_VALUE_NODE || !xpu_node_is(cg->graph, info->node, XPU_OP_CONCAT)) return none;
-    if (xpu_on_host(cg, info->node) || xpu_is_foreign(cg, info->node)) return none;
+    if (!xpu_on_chip(cg, info->node)) return none;
     const uint32_t parts = xpu_node_at(cg->graph, info->node)->input_count;
     uint32_t found = 0;
     for (uint32_t i = 0; i < parts; i++) {
@@ -434,7 +434,7 @@ static const char *const *names_of_choices(const xpu_codegen *cg, xpu_arena *are
 static xpu_status join_attention(xpu_codegen *cg) {
     XPU_FOR_ALL_NODES(cg->graph, node) {
         const char *rule;
-        if (!xpu_node_is(cg->graph, node, XPU_OP_MATMUL) || xpu_on_host(cg, node) || xpu_is_foreign(cg, node)) continue;
+        if (!xpu_node_is(cg->graph, node, XPU_OP_MATMUL) || !xpu_on_chip(cg, node)) continue;
         const xpu_node scores = xpu_scores_of(cg, node);
         if (!scores.id) continue;
         const xpu_precision_mode first = wanted_mode(cg, scores, &rule), second = wanted_mode(cg, node, &rule);

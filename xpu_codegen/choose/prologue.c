@@ -35,8 +35,7 @@ static xpu_node prologue_of(xpu_codegen *cg, xpu_node node) {
 
 /* Whether the node is such a convolution. */
 static int is_window(xpu_codegen *cg, xpu_node node) {
-    if (!node.id || !xpu_node_is(cg->graph, node, XPU_OP_CONV) || xpu_on_host(cg, node) || xpu_is_foreign(cg, node))
-        return 0;
+    if (!node.id || !xpu_node_is(cg->graph, node, XPU_OP_CONV) || !xpu_on_chip(cg, node)) return 0;
     return xpu_node_int(cg->graph, node, XPU_ATTR_PRECISION) == XPU_PRECISION_FP32 && xpu_goes_in_strips(cg, node);
 }
 
@@ -81,8 +80,7 @@ static int is_hard_swish(const xpu_graph *graph, xpu_node node, float *factor, f
 /* Whether hard swish may become part of the node. */
 static int may_swish(xpu_codegen *cg, xpu_node node, int is_scaled) {
     const xpu_graph *graph = cg->graph;
-    if (!node.id || !xpu_node_is(graph, node, XPU_OP_CONV) || xpu_on_host(cg, node) || xpu_is_foreign(cg, node))
-        return 0;
+    if (!node.id || !xpu_node_is(graph, node, XPU_OP_CONV) || !xpu_on_chip(cg, node)) return 0;
     if (xpu_node_int(graph, node, XPU_ATTR_ACTIVATION) != XPU_ACTIVATION_NONE || !xpu_used_once(graph, node)) return 0;
     if (xpu_node_int(graph, node, XPU_ATTR_PRECISION) == XPU_PRECISION_FP32) return !is_scaled && is_window(cg, node);
     return !xpu_node_input(graph, node, XPU_IN_BRANCH).id;
@@ -90,7 +88,7 @@ static int may_swish(xpu_codegen *cg, xpu_node node, int is_scaled) {
 
 /* The chain becomes the convolution, with the reason of its precision. */
 static void absorb(xpu_codegen *cg, xpu_node chain, xpu_node conv) {
-    const char *reason = conv.id < cg->reasons.count ? cg->reasons.items[conv.id] : NULL;
+    const char *reason = xpu_reason_of(cg, conv);
     xpu_absorb(cg->graph, chain, conv);
     xpu_set_reason(cg, chain, reason);
 }
@@ -129,8 +127,7 @@ static int is_clip(const xpu_graph *graph, xpu_node node, float *low, float *hig
 /* Whether the node is a convolution on the tensor engine behind which a clip may be its own. */
 static int may_clip(xpu_codegen *cg, xpu_node node) {
     const xpu_graph *graph = cg->graph;
-    if (!node.id || !xpu_node_is(graph, node, XPU_OP_CONV) || xpu_on_host(cg, node) || xpu_is_foreign(cg, node))
-        return 0;
+    if (!node.id || !xpu_node_is(graph, node, XPU_OP_CONV) || !xpu_on_chip(cg, node)) return 0;
     if (xpu_node_int(graph, node, XPU_ATTR_PRECISION) == XPU_PRECISION_FP32 || !xpu_used_once(graph, node)) return 0;
     if (xpu_node_attr(graph, node, XPU_ATTR_LAST_LOW)) return 0;
     const xpu_conv_shape shape = xpu_conv_shape_of(cg, node);

@@ -53,8 +53,7 @@ static int is_image(const xpu_codegen *cg, xpu_value value) {
 
 static int is_conv(const xpu_codegen *cg, xpu_node node) {
     const xpu_graph *graph = cg->graph;
-    if (!node.id || !xpu_node_is(graph, node, XPU_OP_CONV) || xpu_on_host(cg, node) || xpu_is_foreign(cg, node))
-        return 0;
+    if (!node.id || !xpu_node_is(graph, node, XPU_OP_CONV) || !xpu_on_chip(cg, node)) return 0;
     return !xpu_node_input(graph, node, XPU_IN_BRANCH).id && is_image(cg, xpu_node_input(graph, node, XPU_IN_X)) &&
            is_image(cg, xpu_node_output(graph, node, XPU_OUT_Y));
 }
@@ -244,7 +243,7 @@ static xpu_node add_conv(xpu_codegen *cg, const pair *p, xpu_node like, xpu_valu
     xpu_op_infer(graph, node, cg->diags);
     const xpu_value y = xpu_node_output(graph, node, XPU_OUT_Y);
     xpu_value_at(graph, y)->layout = XPU_LAYOUT_CHANNEL_LAST;
-    const char *reason = like.id < cg->reasons.count ? cg->reasons.items[like.id] : NULL;
+    const char *reason = xpu_reason_of(cg, like);
     if (reason) xpu_set_reason(cg, node, reason);
     return node;
 }

@@ -58,7 +58,7 @@ static int is_copied(xpu_codegen *cg, xpu_node concat, uint32_t i) {
 static void report_joins(xpu_codegen *cg, json_t *top) {
     double all = 0, copied = 0;
     XPU_FOR_ALL_NODES(cg->graph, node) {
-        if (xpu_on_host(cg, node) || xpu_is_foreign(cg, node)) continue;
+        if (!xpu_on_chip(cg, node)) continue;
         const int is_slice = xpu_node_is(cg->graph, node, XPU_OP_SLICE);
         const double part = is_slice ? bytes_of(cg, xpu_node_output(cg->graph, node, 0)) : 0;
         all += part;
