@@ -263,6 +263,45 @@ static int64_t first_difference(const xpu_tensor *now, const xpu_tensor *before,
     return -1;
 }
 
+/*
+ * What stands behind layers in int16 that the pass has made anew, so that nothing of before holds their results: no
+ * bound is known of single elements. Of all of it the squared differences are at most a sixteenth of the squares.
+ */
+static int is_close_as_a_whole(const xpu_tensor *now, const xpu_tensor *before) {
+    if (now->dtype != XPU_F32 || !xpu_same_shape(now, before)) return 0;
+    const float *x = now->data, *y = before->data;
+    double difference = 0, squares = 0;
+    for (int64_t i = 0, count = xpu_tensor_count(before); i < count; i++) {
+        double apart = (double)x[i] - (double)y[i];
+        if (x[i] == y[i] || (isnan(x[i]) && isnan(y[i]))) apart = 0;
+        difference += apart * apart;
+        if (isfinite(y[i])) squares += (double)y[i] * (double)y[i];
+    }
+    return difference <= squares / 16;
+}
+
+/* By value id: whether it is new behind the pass and comes, by new values alone, from a layer in int16. */
+static uint8_t *find_unheld(const xpu_checker *checker, const xpu_graph *graph) {
+    uint8_t *unheld = XPU_NEW_ARRAY(checker->arena, uint8_t, graph->values.count);
+    XPU_FOR_ALL_NODES(graph, node) {
+        int is_unheld = xpu_is_narrowed(graph, node);
+        for (uint32_t i = 0; i < xpu_node_at(graph, node)->input_count; i++)
+            is_unheld |= unheld[xpu_node_input(graph, node, i).id];
+        for (uint32_t i = 0; is_unheld && i < xpu_node_at(graph, node)->output_count; i++) {
+            xpu_value value = xpu_node_output(graph, node, i);
+            unheld[value.id] = !value_of(&checker->before, value);
+        }
+    }
+    return unheld;
+}
+
+/* Whether the node reads such a value. */
+static int reads_unheld(const xpu_graph *graph, xpu_node node, const uint8_t *unheld) {
+    for (uint32_t i = 0; i < xpu_node_at(graph, node)->input_count; i++)
+        if (unheld[xpu_node_input(graph, node, i).id]) return 1;
+    return 0;
+}
+
 /* "is 2 and was 1 before" */
 static const char *numbers_text(const xpu_tensor *now, const xpu_tensor *before, int64_t at, xpu_arena *arena) {
     if (now->dtype != before->dtype || xpu_tensor_count(now) != xpu_tensor_count(before)) return "";
@@ -347,6 +386,7 @@ static int has_narrowed(const xpu_graph *graph, xpu_node loop) {
 static xpu_status compare(const xpu_checker *checker, const xpu_graph *graph, const step *pass, const snapshot *now,
                           xpu_diags *diags) {
     const snapshot *before = &checker->before;
+    const uint8_t *unheld = pass->effect == XPU_EFFECT_PRECISION ? find_unheld(checker, graph) : NULL;
     XPU_FOR_ALL_NODES(graph, node) {
         int is_loop = xpu_node_is(graph, node, XPU_OP_LOOP);
         if (is_loop && pass->effect == XPU_EFFECT_PRECISION && has_narrowed(graph, node)) continue;
@@ -359,6 +399,7 @@ static xpu_status compare(const xpu_checker *checker, const xpu_graph *graph, co
             xpu_status status = find_margin(graph, node, pass, now, before, &room, &margin, diags);
             if (status != XPU_OK) return status;
             int64_t at = first_difference(x, y, pass->effect, margin);
+            if (at >= 0 && unheld && reads_unheld(graph, node, unheld) && is_close_as_a_whole(x, y)) continue;
             if (at >= 0) return report(checker, graph, pass, value, x, y, at, diags);
         }
     }
