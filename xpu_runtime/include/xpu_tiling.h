@@ -417,4 +417,36 @@ static inline xpu_tiling_recurrence xpu_tiling_recurrence_of(uint32_t batch, uin
     return at;
 }
 
+/* Elementwise layers on the post-processor (kernel elementwise): a step is `tile` rows of `columns` elements, or where
+ * columns is 0 `tile` elements. x, branch, y, where they are there: bytes of an element. one_branch: a row of it is for
+ * all; by_image: scale and bias are not those of the image before. */
+enum { XPU_TILING_TABLE = 256, XPU_ELEMENTWISE_BUFFERS = 3 };
+typedef struct {
+    uint32_t tile, columns, x, branch, y;
+    int one_branch, scale, bias, by_image, table;
+} xpu_tiling_elementwise;
+
+/* What it has in SM; bias: from scale on. */
+typedef struct {
+    uint32_t params, table, vectors, vector_bytes, bias, x, x_bytes, branch, branch_bytes, y, y_bytes;
+    uint64_t total;
+} xpu_tiling_elementwise_scratch;
+
+static inline xpu_tiling_elementwise_scratch xpu_tiling_elementwise_layout(const xpu_tiling_elementwise *s) {
+    const uint64_t row = s->columns ? s->columns : 1, line = 63, vector = (4 * row + line) & ~line;
+    const uint64_t x = (s->tile * row * s->x + line) & ~line, y = (s->tile * row * s->y + line) & ~line;
+    const uint64_t branch = ((s->one_branch ? 1 : s->tile) * row * s->branch + line) & ~line;
+    const uint64_t vectors = (s->scale ? vector : 0) + (s->bias ? vector : 0);
+    xpu_tiling_elementwise_scratch at = {.table = XPU_TILING_PARAMS};
+    at.vectors = at.table + (s->table ? XPU_TILING_TABLE : 0);
+    at.vector_bytes = (uint32_t)vectors;
+    at.bias = s->scale ? (uint32_t)vector : 0;
+    at.x_bytes = (uint32_t)x, at.branch_bytes = (uint32_t)branch, at.y_bytes = (uint32_t)y;
+    at.x = at.vectors + (s->by_image ? 2 : 1) * at.vector_bytes;
+    at.branch = at.x + XPU_ELEMENTWISE_BUFFERS * at.x_bytes;
+    at.y = at.branch + XPU_ELEMENTWISE_BUFFERS * at.branch_bytes;
+    at.total = at.vectors + (s->by_image ? 2 : 1) * vectors + XPU_ELEMENTWISE_BUFFERS * (x + branch + y);
+    return at;
+}
+
 #endif

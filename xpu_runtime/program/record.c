@@ -144,7 +144,14 @@ static int can_window_i16(const struct xpu_window_i16_args *a) {
     return HAS_SIZES(a) && !(a->whole & 2);
 }
 
-#define RECORDED(X) X(conv2d_i16) X(conv2d_i8) X(conv2d_i8_f32) X(window_i8) X(window_i16)
+/* Its steps are queued at once, so there may not be more of them than lists have room for. */
+static int can_elementwise(const struct xpu_elementwise_args *a) {
+    if (a->tile < 1 || a->rows < 1 || a->columns < 0 || a->columns > MOST_FIELD || !is_size(a->images)) return 0;
+    if (a->columns && a->tile > MOST_FIELD) return 0;
+    return (int64_t)a->images * (a->rows / a->tile + (a->rows % a->tile != 0)) <= XPU_MOST_LISTED;
+}
+
+#define RECORDED(X) X(conv2d_i16) X(conv2d_i8) X(conv2d_i8_f32) X(window_i8) X(window_i16) X(elementwise)
 
 uint32_t xpu_recorded_words(const char *kernel) {
 #define WORDS(name)                                                                                                    \
