@@ -1,6 +1,6 @@
 /*
- * Elementwise layers on the post-processor alone (kernel elementwise), against the formulas of core/arith.h: both modes,
- * dense tensors and rows that lie apart, sizes around the edges of tiles, bit for bit.
+ * Elementwise layers on the post-processor alone (kernel elementwise), against the formulas of core/arith.h: both
+ * modes, dense tensors and rows that lie apart, sizes around the edges of tiles, bit for bit.
  */
 #include <math.h>
 
@@ -49,7 +49,8 @@ static side draw_side(rig *r, bench *b, const layer_case *c, uint32_t type, int 
     const int32_t element = bytes_of(type), own = c->columns * element, rows = one_row ? 1 : c->rows;
     const int32_t apart = c->a.columns && draw(r, 0, 1) ? element * (int32_t)draw(r, 0, 40) : 0;
     s.row = one_row ? 0 : own + apart;
-    s.image = one_row && draw(r, 0, 1) ? 0 : rows * (own + apart) + (c->images > 1 ? element * (int32_t)draw(r, 0, 9) : 0);
+    s.image =
+        one_row && draw(r, 0, 1) ? 0 : rows * (own + apart) + (c->images > 1 ? element * (int32_t)draw(r, 0, 9) : 0);
     s.size = (uint32_t)((c->images - 1) * s.image + (rows - 1) * s.row + own);
     s.bytes = xpu_alloc(b->arena, s.size + FLOAT_BYTES);
     for (uint32_t i = 0; i < s.size; i++) s.bytes[i] = (uint8_t)draw(r, 0, 255);
@@ -281,7 +282,8 @@ static void add_floats(rig *r, bench *b) {
     c.y = draw_side(r, b, &c, mixed ? types[draw(r, 0, 2)] : XPU_TYPE_F32, 0);
     if (has_branch)
         c.branch = draw_side(r, b, &c, mixed ? types[draw(r, 0, 2)] : XPU_TYPE_F32, a->columns && draw(r, 0, 2) == 0);
-    a->activation = (int32_t)draw(r, XPU_ACT_NONE, c.y.type == XPU_TYPE_F32 && !has_branch ? XPU_ACT_HARD_SWISH : XPU_ACT_LEAKY);
+    a->activation =
+        (int32_t)draw(r, XPU_ACT_NONE, c.y.type == XPU_TYPE_F32 && !has_branch ? XPU_ACT_HARD_SWISH : XPU_ACT_LEAKY);
     a->branch_after = a->op == XPU_POST_SCALE && has_branch && draw(r, 0, 1);
     a->ra = 0.75f, a->rb = 3, a->f = 0.3f;
     if (c.y.type == XPU_TYPE_F32 && a->activation != XPU_ACT_HARD_SWISH && draw(r, 0, 2) == 0)
@@ -301,4 +303,5 @@ static void sequences(void) {
     rig_sequences("elementwise layers behind each other", 15, adds, 2);
 }
 
-XPU_TEST_MAIN("elementwise layers on the post-processor", {"bytes", bytes}, {"floats", floats}, {"sequences", sequences})
+XPU_TEST_MAIN("elementwise layers on the post-processor", {"bytes", bytes}, {"floats", floats},
+              {"sequences", sequences})
