@@ -215,6 +215,48 @@ static void timings(bench *b, uint32_t seed) {
     }
 }
 
+/* A drain without a product (D) that waits for three products (A, B, C), the last of which takes long. A drains and is
+ * done, B is computed, so two more products (E, F) come in behind D while C goes on: they take the fourth place and
+ * A's. D must not wait for F, which is in the place of A and behind D. */
+static void places_taken_again(bench *b) {
+    enum { COUNT = 6, SIDE = 8 };
+    const xpu_desc_tensor one = {ONE_TAP,
+                                 .channels = 8,
+                                 .columns = CHIP_COLUMNS,
+                                 .tile_rows = 1,
+                                 .tile_cols = 1,
+                                 .oh = 1,
+                                 .ow = 1,
+                                 .x_pixel_stride = 8,
+                                 .x_row_stride = 8,
+                                 .w_row_stride = CHIP_COLUMNS,
+                                 .drain = 1,
+                                 .post_mode = XPU_POST_FLOAT,
+                                 .x = X_AT,
+                                 .w = W_AT};
+    xpu_desc_tensor d[COUNT];
+    uint32_t words[COUNT * XPU_DESC_WORDS];
+    for (unsigned i = 0; i < COUNT; i++) d[i] = one;
+    for (unsigned i = 1; i <= 3; i++)
+        d[i].bank = 1, d[i].oh = d[i].ow = SIDE, d[i].accumulate = i > 1, d[i].drain = i > 2;
+    d[2].channels = 16 * CHIP_ROWS, d[2].tile_rows = d[2].tile_cols = SIDE;
+    d[2].x_pixel_stride = (int32_t)d[2].channels, d[2].x_row_stride = SIDE * d[2].x_pixel_stride;
+    d[3].channels = 0;
+    for (uint32_t timing = 0; timing < 20 && b->failed < 3; timing++) {
+        b->random = timing;
+        scribble(b, X_AT, X_BYTES);
+        scribble(b, W_AT, W_BYTES);
+        for (unsigned i = 0; i < COUNT; i++) {
+            xpu_desc_post p = {.params = SMALL_AT, .y = Y_AT + Y_BYTES * i, .y_type = XPU_TYPE_F32};
+            p.y_pixel_stride = 4 * (int32_t)CHIP_COLUMNS, p.y_row_stride = SIDE * p.y_pixel_stride;
+            pack_tensor(words + (size_t)i * XPU_DESC_WORDS, &d[i], &p);
+        }
+        draw_small(b, SMALL_AT, 0, 1e-4f);
+        copy_memory(b);
+        if (func_runs(b, words, COUNT, timing)) compare_list(b, words, COUNT, timing, timing);
+    }
+}
+
 /* ---- Faults ---- */
 
 typedef struct {
@@ -396,6 +438,7 @@ int main(int argc, char **argv) {
         one_list(&b, seed + i);
     }
     for (unsigned i = 0; i < 10 && b.failed < 3; i++) timings(&b, seed + i);
+    places_taken_again(&b);
     b.random = seed;
     draw_small(&b, SMALL_AT, 0, 1.0f);
     copy_memory(&b);
