@@ -31,6 +31,15 @@
     .columns = 8, .tile_rows = 4, .tile_cols = 4, .oh = 4, .ow = 4, .w_row_stride = 8, .x_pixel_stride = 8,            \
     .x_row_stride = 32, .drain = 1, .post_mode = XPU_POST_FLOAT
 
+/* What kind post shares with kinds tensor and window, but for sizes and post_mode: from `p` to `d`. */
+#define TAKE_POST(d, p)                                                                                                \
+    ((d).params = (p).params, (d).y = (p).y, (d).y_type = (p).y_type, (d).branch_type = (p).branch_type,               \
+     (d).activation = (p).activation, (d).act_after = (p).act_after, (d).branch_first = (p).branch_first,              \
+     (d).clip_last = (p).clip_last, (d).scale = (p).scale, (d).branch = (p).branch, (d).bias = (p).bias,               \
+     (d).findmax = (p).findmax, (d).absmax = (p).absmax, (d).lookup = (p).lookup,                                      \
+     (d).y_pixel_stride = (p).y_pixel_stride, (d).y_row_stride = (p).y_row_stride,                                     \
+     (d).branch_pixel_stride = (p).branch_pixel_stride, (d).branch_row_stride = (p).branch_row_stride)
+
 static inline const xpu_desc_field *field_named(const char *kind, const char *name) {
     for (unsigned k = 0; k < xpu_desc_field_count; k++)
         if (strcmp(xpu_desc_fields[k].kind, kind) == 0 && strcmp(xpu_desc_fields[k].name, name) == 0)

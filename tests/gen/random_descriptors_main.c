@@ -16,6 +16,7 @@
 
 #include "base/diag.h"
 #include "base/file.h"
+#include "tests/gen/descriptors.h"
 #include "tests/gen/random_descriptors_state.h"
 
 /* ---- Memory ---- */
@@ -449,12 +450,23 @@ static uint32_t sm_slots(generator *g, unsigned count, int writes) {
 
 static const uint32_t float_types[] = {XPU_TYPE_F32, XPU_TYPE_I16, XPU_TYPE_I8};
 
-/* Rows of pixels of `columns` elements, in `bytes`; pixel and row stride; 0: too large. */
-static int pixels(generator *g, const xpu_desc_post *d, uint32_t element, uint32_t bytes, int32_t *pixel,
-                  int32_t *row) {
-    *pixel = (int32_t)((d->columns + draw(g, 3)) * element);
-    *row = (int32_t)(d->ow * (uint32_t)*pixel + draw(g, 3) * element);
-    return (d->oh - 1) * (uint32_t)*row + (d->ow - 1) * (uint32_t)*pixel + d->columns * element <= bytes;
+/* Strides of pixels and rows, and how far the first pixel is behind the lowest address. */
+typedef struct {
+    int32_t pixel, row;
+    uint32_t first;
+} steps;
+
+/* Rows of pixels in `bytes`, now and then backwards; what is only read may stand still. 0: too large. */
+static int pixels(generator *g, const xpu_desc_post *d, uint32_t element, uint32_t bytes, int is_read, steps *s) {
+    s->pixel = (int32_t)((d->columns + draw(g, 3)) * element);
+    s->row = (int32_t)(d->ow * (uint32_t)s->pixel + draw(g, 3) * element);
+    s->first = 0;
+    if ((d->oh - 1) * (uint32_t)s->row + (d->ow - 1) * (uint32_t)s->pixel + d->columns * element > bytes) return 0;
+    if (is_read && draw(g, 6) == 0) s->pixel = 0;
+    if (is_read && draw(g, 6) == 0) s->row = 0;
+    if (draw(g, 8) == 0) s->first += (d->ow - 1) * (uint32_t)s->pixel, s->pixel = -s->pixel;
+    if (draw(g, 8) == 0) s->first += (d->oh - 1) * (uint32_t)s->row, s->row = -s->row;
+    return 1;
 }
 
 /* What kinds tensor and post share; columns, oh, ow and post_mode are set. 0: does not fit, nothing is changed. */
@@ -465,11 +477,14 @@ static int draw_post(generator *g, xpu_desc_post *d, int may_have_absmax) {
     const int swish = !quantised && d->op == XPU_POST_SCALE && draw(g, 4) == 0;
     if (swish) d->y_type = XPU_TYPE_F32;
     uint32_t yb = type_bytes[d->y_type], bb = type_bytes[d->branch_type];
-    if (!pixels(g, d, yb, 2 * SLOT - 64, &d->y_pixel_stride, &d->y_row_stride)) return 0;
-    if (!pixels(g, d, bb, SLOT - 64, &d->branch_pixel_stride, &d->branch_row_stride)) return 0;
-    d->y = sm_slots(g, 2, 1) + draw(g, 16) * yb;
+    steps y, branch;
+    if (!pixels(g, d, yb, 2 * SLOT - 64, 0, &y) || !pixels(g, d, bb, SLOT - 64, 1, &branch)) return 0;
+    d->y_pixel_stride = y.pixel, d->y_row_stride = y.row;
+    d->branch_pixel_stride = branch.pixel, d->branch_row_stride = branch.row;
+    d->y = sm_slots(g, 2, 1) + y.first + draw(g, 16) * yb;
     if (!swish && (draw(g, 2) || (d->op != XPU_POST_SCALE)))
-        d->branch = (d->branch_type == XPU_TYPE_F32 ? XPU_SM_BASE + 4096 : sm_slots(g, 1, 0)) + draw(g, 16) * bb;
+        d->branch =
+            (d->branch_type == XPU_TYPE_F32 ? XPU_SM_BASE + 4096 : sm_slots(g, 1, 0)) + branch.first + draw(g, 16) * bb;
     d->params = constant(g, quantised ? PARAMS_QUANTISED : PARAMS_FLOAT) + 4 * XPU_POST_WORDS * draw(g, 4);
     d->activation = swish ? XPU_ACT_HARD_SWISH : draw(g, 3), d->act_after = draw(g, 2), d->branch_first = draw(g, 2);
     d->clip_last = !quantised && !swish && d->y_type == XPU_TYPE_F32 && draw(g, 2);
@@ -492,9 +507,11 @@ static void post_words(generator *g, uint32_t *words) {
         d.op = d.post_mode == XPU_POST_QUANTISED ? draw(g, 3) : draw(g, 2) * XPU_POST_MUL;
         d.x_type = d.post_mode == XPU_POST_FLOAT ? draw(g, 5) : draw(g, d.op == XPU_POST_SCALE ? 4 : 2);
         uint32_t xb = type_bytes[d.x_type];
-        if (!pixels(g, &d, xb, SLOT - 64, &d.x_pixel_stride, &d.x_row_stride)) continue;
+        steps x;
+        if (!pixels(g, &d, xb, SLOT - 64, 1, &x)) continue;
+        d.x_pixel_stride = x.pixel, d.x_row_stride = x.row;
         g->read_count = g->write_count = 0;
-        d.x = (d.x_type == XPU_TYPE_F32 ? XPU_SM_BASE + 4096 : sm_slots(g, 1, 0)) + draw(g, 16) * xb;
+        d.x = (d.x_type == XPU_TYPE_F32 ? XPU_SM_BASE + 4096 : sm_slots(g, 1, 0)) + x.first + draw(g, 16) * xb;
         if (!draw_post(g, &d, d.x_type == XPU_TYPE_I8 || d.x_type == XPU_TYPE_I16)) continue;
         xpu_desc_post_pack(words, &d);
         return;
@@ -564,12 +581,7 @@ static void tensor_tasks(generator *g, unsigned which) {
         if (drains_only) d.channels = 0;
         d.start = i == 0 && draw(g, 2) ? constant(g, START) : 0;
         xpu_desc_tensor all = d;
-        all.params = p.params, all.y = p.y, all.y_type = p.y_type, all.branch_type = p.branch_type;
-        all.activation = p.activation, all.act_after = p.act_after, all.branch_first = p.branch_first,
-        all.clip_last = p.clip_last, all.scale = p.scale, all.branch = p.branch;
-        all.bias = p.bias, all.findmax = p.findmax, all.absmax = p.absmax, all.lookup = p.lookup;
-        all.y_pixel_stride = p.y_pixel_stride, all.y_row_stride = p.y_row_stride;
-        all.branch_pixel_stride = p.branch_pixel_stride, all.branch_row_stride = p.branch_row_stride;
+        TAKE_POST(all, p);
         xpu_desc_tensor_pack(words, &all);
         g->is_post = drains_only; /* which does not wait for products either */
         queue_task(g, which, words);
@@ -623,14 +635,9 @@ static void window_words(generator *g, uint32_t *words) {
     if (d.op == XPU_WINDOW_CONVOLUTION) d.w = sm_slots(g, 3, 0) + draw(g, 16) * wb;
     if (d.op != XPU_WINDOW_MAX && draw(g, 2)) d.start = constant(g, START);
     if (d.accumulate) d.start = sm_slots(g, 2, 0) + 4 * draw(g, 16);
-    d.params = p.params, d.y = p.y, d.y_type = p.y_type, d.branch_type = p.branch_type;
-    d.activation = p.activation, d.act_after = p.act_after, d.branch_first = p.branch_first, d.clip_last = p.clip_last;
-    d.scale = p.scale, d.branch = p.branch;
-    d.bias = p.bias, d.findmax = p.findmax, d.absmax = p.absmax, d.lookup = p.lookup;
-    d.y_pixel_stride = p.y_pixel_stride, d.y_row_stride = p.y_row_stride;
-    d.branch_pixel_stride = p.branch_pixel_stride, d.branch_row_stride = p.branch_row_stride;
+    TAKE_POST(d, p);
     if (!d.drain) {
-        d.y &= ~3ull, d.y_type = XPU_TYPE_I32;
+        d.y = g->slots[g->writes[0]].address + 4 * draw(g, 16), d.y_type = XPU_TYPE_I32;
         d.y_pixel_stride = (int32_t)(4 * d.columns), d.y_row_stride = (int32_t)d.ow * d.y_pixel_stride;
     }
     xpu_desc_window_pack(words, &d);

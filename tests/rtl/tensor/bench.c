@@ -76,6 +76,17 @@ void draw_small(bench *b, uint32_t at, int quantised, float scale) {
     store(b, at + W_ABSMAX, draw_float(b, 2.0f) & 0x7fffffff);
 }
 
+uint32_t draw_strides(bench *b, const xpu_desc_post *d, unsigned element, int is_read, int32_t *pixel, int32_t *row) {
+    uint32_t first = 0;
+    *pixel = (int32_t)((d->columns + draw(b, 3)) * element);
+    *row = (int32_t)(d->ow * (uint32_t)*pixel + draw(b, 3) * element);
+    if (is_read && draw(b, 6) == 0) *pixel = 0;
+    if (is_read && draw(b, 6) == 0) *row = 0;
+    if (draw(b, 8) == 0) first += (d->ow - 1) * (uint32_t)*pixel, *pixel = -*pixel;
+    if (draw(b, 8) == 0) first += (d->oh - 1) * (uint32_t)*row, *row = -*row;
+    return first;
+}
+
 void draw_post(bench *b, xpu_desc_post *d, unsigned index) {
     int quantised = d->post_mode == XPU_POST_QUANTISED;
     uint32_t small = SMALL_AT + SMALL_BYTES * index;
@@ -96,10 +107,9 @@ void draw_post(bench *b, xpu_desc_post *d, unsigned index) {
     unsigned yb = type_size[d->y_type], bb = type_size[d->branch_type];
     if (yb == 1) d->y += draw(b, 4);
     if (d->branch && bb == 1) d->branch += draw(b, 4);
-    d->y_pixel_stride = (int32_t)((d->columns + draw(b, 3)) * yb);
-    d->y_row_stride = (int32_t)(d->ow * (uint32_t)d->y_pixel_stride + draw(b, 3) * yb);
-    d->branch_pixel_stride = (int32_t)((d->columns + draw(b, 3)) * bb);
-    d->branch_row_stride = (int32_t)(d->ow * (uint32_t)d->branch_pixel_stride + draw(b, 3) * bb);
+    d->y += draw_strides(b, d, yb, 0, &d->y_pixel_stride, &d->y_row_stride);
+    uint32_t first = draw_strides(b, d, bb, 1, &d->branch_pixel_stride, &d->branch_row_stride);
+    if (d->branch) d->branch += first;
 }
 
 int func_run(bench *b, const uint32_t *words, unsigned count) {

@@ -71,6 +71,10 @@ uint32_t draw_float(bench *b, float size);
 /* Parameters and vectors of one descriptor at `at`. */
 void draw_small(bench *b, uint32_t at, int quantised, float scale);
 
+/* Strides of rows of pixels, at times backwards; pixels or rows that are only read may all be the same one. Returns how
+ * far the first pixel is behind the lowest address. */
+uint32_t draw_strides(bench *b, const xpu_desc_post *d, unsigned element, int is_read, int32_t *pixel, int32_t *row);
+
 /* What the kinds tensor, post and window share. */
 void draw_post(bench *b, xpu_desc_post *d, unsigned index);
 

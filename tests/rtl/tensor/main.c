@@ -68,12 +68,7 @@ static void draw_tensor(bench *b, xpu_desc_tensor *d) {
 /* The words of a tensor descriptor with the fields of `p`, which it shares with kind post. */
 static void pack_tensor(uint32_t *words, const xpu_desc_tensor *d, const xpu_desc_post *p) {
     xpu_desc_tensor all = *d;
-    all.params = p->params, all.y = p->y, all.y_type = p->y_type, all.branch_type = p->branch_type;
-    all.activation = p->activation, all.act_after = p->act_after, all.branch_first = p->branch_first,
-    all.clip_last = p->clip_last, all.scale = p->scale, all.branch = p->branch;
-    all.bias = p->bias, all.findmax = p->findmax, all.absmax = p->absmax, all.lookup = p->lookup;
-    all.y_pixel_stride = p->y_pixel_stride, all.y_row_stride = p->y_row_stride;
-    all.branch_pixel_stride = p->branch_pixel_stride, all.branch_row_stride = p->branch_row_stride;
+    TAKE_POST(all, *p);
     xpu_desc_tensor_pack(words, &all);
     xpu_desc_tensor_set_wait0(words, XPU_NO_COUNTER);
     xpu_desc_tensor_set_wait1(words, XPU_NO_COUNTER);
@@ -140,14 +135,13 @@ static void one_post(bench *b, uint32_t *words, unsigned index) {
     d.post_mode = draw(b, 2), d.op = d.post_mode == XPU_POST_QUANTISED ? draw(b, 3) : draw(b, 2) * XPU_POST_MUL;
     d.columns = draw(b, 4) ? 1 + draw(b, 60) : 1 + draw(b, 250);
     d.oh = 1 + draw(b, 4), d.ow = 1 + draw(b, 6);
-    draw_post(b, &d, index);
-    if (d.op != XPU_POST_SCALE && !d.branch) d.branch = BRANCH_AT;
+    if (draw(b, 8) == 0) d.columns = 1 + draw(b, 1000), d.oh = 1 + draw(b, 2), d.ow = 1 + draw(b, 2);
+    do draw_post(b, &d, index);
+    while (d.op != XPU_POST_SCALE && !d.branch);
     d.x_type = d.post_mode == XPU_POST_FLOAT ? draw(b, 5) : draw(b, d.op == XPU_POST_SCALE ? 4 : 2);
     d.absmax = (d.x_type == XPU_TYPE_I8 || d.x_type == XPU_TYPE_I16) && draw(b, 2) ? small + ABSMAX : 0;
     unsigned xb = type_size[d.x_type];
-    d.x = X_AT + 4 * draw(b, 64);
-    d.x_pixel_stride = (int32_t)((d.columns + draw(b, 3)) * xb);
-    d.x_row_stride = (int32_t)(d.ow * (uint32_t)d.x_pixel_stride);
+    d.x = X_AT + xb * draw(b, 256) + draw_strides(b, &d, xb, 1, &d.x_pixel_stride, &d.x_row_stride);
     draw_small(b, small, d.post_mode == XPU_POST_QUANTISED, d.x_type == XPU_TYPE_I32 ? 1e-7f : 1.0f);
     xpu_desc_post_pack(words, &d);
 }

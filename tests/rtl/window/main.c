@@ -93,14 +93,10 @@ static void one_window(bench *b, uint32_t *words, unsigned index) {
     xpu_desc_post p = {.post_mode = d.post_mode, .columns = d.columns, .oh = d.oh, .ow = d.ow};
     draw_post(b, &p, index);
     draw_small(b, small, d.post_mode == XPU_POST_QUANTISED, d.mode ? 1e-7f : 1e-3f);
-    d.params = p.params, d.y = p.y, d.y_type = p.y_type, d.branch_type = p.branch_type;
-    d.activation = p.activation, d.act_after = p.act_after, d.branch_first = p.branch_first, d.clip_last = p.clip_last;
-    d.scale = p.scale, d.branch = p.branch, d.bias = p.bias;
-    d.findmax = p.findmax, d.absmax = draw(b, 2) ? small + ABSMAX : 0, d.lookup = p.lookup;
-    d.y_pixel_stride = p.y_pixel_stride, d.y_row_stride = p.y_row_stride;
-    d.branch_pixel_stride = p.branch_pixel_stride, d.branch_row_stride = p.branch_row_stride;
+    TAKE_POST(d, p);
+    d.absmax = draw(b, 2) ? small + ABSMAX : 0;
     if (!d.drain) {
-        d.y &= ~UINT64_C(3), d.y_type = XPU_TYPE_I32;
+        d.y = Y_AT + Y_BYTES * index + 4 * draw(b, 20), d.y_type = XPU_TYPE_I32;
         d.y_pixel_stride = (int32_t)(d.columns * 4), d.y_row_stride = (int32_t)(d.ow * d.columns * 4);
     }
     if (d.op != XPU_WINDOW_MAX && draw(b, 2)) {
