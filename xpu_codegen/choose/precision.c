@@ -1,11 +1,12 @@
 /*
  * Which layers compute in int16 on the engines, and why.
  *
- * A convolution or matrix product by a constant can (a depthwise one with a window of some size); everything else is
- * float32. Automatic precision keeps float32 where a small error of the result becomes a large one (sensitivity.h), and
- * where a product says so itself (attribute exact). An int16 layer has int16 weights (int16x8: int8) with a scale per
- * output channel and reads the largest magnitude of its input, which the producing layer finds, or a layer of its own.
- * A rule of the user's overrides the precision of the layers that it matches.
+ * A convolution or matrix product by a constant can (a depthwise one with a window of some size), and an average over
+ * such windows, which then is a convolution; everything else is float32. Automatic precision keeps float32 where a
+ * small error of the result becomes a large one (sensitivity.h), and where a product says so itself (attribute exact).
+ * An int16 layer has int16 weights (int16x8: int8) with a scale per output channel and reads the largest magnitude of
+ * its input, which the producing layer finds, or a layer of its own. A rule of the user's overrides the precision of
+ * the layers that it matches.
  */
 #include "xpu_codegen/choose/precision.h"
 
@@ -13,6 +14,7 @@
 
 #include "core/arith.h"
 #include "xpu_codegen/choose/attention.h"
+#include "xpu_codegen/choose/averages.h"
 #include "xpu_codegen/choose/chain_loops.h"
 #include "xpu_codegen/choose/computed_weights.h"
 #include "xpu_codegen/choose/merged_products.h"
@@ -141,6 +143,26 @@ static const char *why_float32(xpu_codegen *cg, xpu_node node, xpu_precision_mod
     const char *reason = no_tile ? no_tile : why_exact(cg, node, mode, sensitive);
     if (reason || mode != XPU_MODE_AUTO || !is_small_product(cg, node)) return reason;
     return "a small product is faster in float32 on the cores";
+}
+
+/* ---- averages ---- */
+
+/* An average has the precision int16x8 in any of integers: so its weights are as exact as float32. One that reaches a
+ * root or divisor is no such average as networks have between convolutions (LpPool), and float32 everywhere. */
+static xpu_status choose_for_average(xpu_codegen *cg, xpu_node node, const xpu_sensitive_use *sensitive) {
+    const char *rule, *reason = NULL;
+    const xpu_precision_mode mode = wanted_mode(cg, node, &rule);
+    if (mode == XPU_MODE_FP32) return XPU_OK;
+    if (!rule) reason = why_exact(cg, node, XPU_MODE_AUTO, sensitive);
+    if (!reason) reason = xpu_why_not_wide_average(cg, node);
+    if (!reason) {
+        const xpu_status status = xpu_average_as_windows(cg, node);
+        if (status != XPU_OK) return status;
+        xpu_node_set_attr(cg->graph, node, &XPU_ATTR_INT_OF(PRECISION, XPU_PRECISION_INT16X8));
+        reason = "averages over windows run in int16x8, on the window engine of chips that have one";
+    }
+    xpu_set_reason(cg, node, reason);
+    return XPU_OK;
 }
 
 /* ---- integer weights ---- */
@@ -450,30 +472,38 @@ static xpu_status join_attention(xpu_codegen *cg) {
     return XPU_OK;
 }
 
+/* Of what is matrix-like. */
+static void choose_for_product(xpu_codegen *cg, xpu_node node, const xpu_sensitive_use *sensitive,
+                               xpu_row_scales *scales) {
+    const char *rule;
+    xpu_precision_mode mode = wanted_mode(cg, node, &rule);
+    const char *reason = why_float32(cg, node, mode, rule, sensitive);
+    xpu_precision chosen = mode == XPU_MODE_INT16X8 ? XPU_PRECISION_INT16X8 : XPU_PRECISION_INT16;
+    xpu_set_reason(cg, node, reason ? reason : reason_of(cg, node, chosen, rule));
+    if (reason) return;
+    if (!has_computed_matrix(cg, node)) {
+        xpu_node_set_attr(cg->graph, node, &XPU_ATTR_INT_OF(PRECISION, chosen));
+        return;
+    }
+    const char *why = xpu_printf(cg->arena, "%s; its weights are made as it runs", reason_of(cg, node, chosen, rule));
+    xpu_set_reason(cg, xpu_pack_product(cg, node, chosen, scales), why);
+    xpu_set_reason(cg, node, NULL);
+}
+
 xpu_status xpu_choose_precision(xpu_codegen *cg) {
     xpu_arena *scratch = xpu_arena_new(xpu_arena_mem(cg->arena), "precision");
     const xpu_sensitive_use *sensitive = xpu_find_sensitive_uses(cg, scratch);
     xpu_row_scales scales = {0};
     xpu_status status = join_attention(cg);
     XPU_FOR_ALL_NODES(cg->graph, node) {
-        if (!is_matrix_like(cg, node) || xpu_on_host(cg, node)) continue;
-        const char *rule;
-        xpu_precision_mode mode = wanted_mode(cg, node, &rule);
-        const char *reason = why_float32(cg, node, mode, rule, sensitive);
-        xpu_precision chosen = mode == XPU_MODE_INT16X8 ? XPU_PRECISION_INT16X8 : XPU_PRECISION_INT16;
-        xpu_set_reason(cg, node, reason ? reason : reason_of(cg, node, chosen, rule));
-        if (reason) continue;
-        if (has_computed_matrix(cg, node)) {
-            const char *why =
-                xpu_printf(cg->arena, "%s; its weights are made as it runs", reason_of(cg, node, chosen, rule));
-            xpu_set_reason(cg, xpu_pack_product(cg, node, chosen, &scales), why);
-            xpu_set_reason(cg, node, NULL);
-            continue;
-        }
-        xpu_node_set_attr(cg->graph, node, &XPU_ATTR_INT_OF(PRECISION, chosen));
+        if (status != XPU_OK || xpu_on_host(cg, node)) continue;
+        if (is_matrix_like(cg, node))
+            choose_for_product(cg, node, sensitive, &scales);
+        else if (xpu_node_is(cg->graph, node, XPU_OP_AVERAGE_POOL) && xpu_on_chip(cg, node))
+            status = choose_for_average(cg, node, sensitive);
     }
     const char *const *names = names_of_choices(cg, scratch);
-    status = xpu_merge_products(cg);
+    if (status == XPU_OK) status = xpu_merge_products(cg);
     if (status == XPU_OK) status = xpu_multiply_phases(cg);
     XPU_FOR_ALL_NODES(cg->graph, node) {
         if (status == XPU_OK && has_integer_weights(cg, node)) status = quantise_weights(cg, node);
