@@ -4,8 +4,11 @@
 #include <vector>
 
 #include TOP_HEADER // Vtensor.h or Vwindow.h
+#include TOP_INSIDE // Vtensor___024root.h or Vwindow___024root.h
 #include "tests/rtl/bare/bare.h"
 #include "verilated.h"
+
+void TOP_CLOCKED(TOP_ROOT *); // Verilator's function for what clocks have triggered
 
 namespace {
 
@@ -140,10 +143,16 @@ rtl_result rtl_run(rtl *r, const uint32_t *words, size_t count, uint32_t seed) {
     return result;
 }
 
-double rtl_idle(rtl *r, uint64_t cycles) {
+double rtl_asleep(rtl *r, uint64_t cycles) {
     r->seed = 0;
     r->reset();
-    double start = bare_now();
-    for (uint64_t i = 0; i < cycles; i++) r->step();
-    return (bare_now() - start) / static_cast<double>(cycles);
+    for (unsigned i = 0; i < 10; i++) r->step();
+    double ns[2]; // without an edge of the clock, with one
+    for (unsigned edge = 0; edge < 2; edge++) {
+        r->top.rootp->__VnbaTriggered.at(0) = edge != 0;
+        double start = bare_now();
+        for (uint64_t i = 0; i < cycles; i++) TOP_CLOCKED(r->top.rootp);
+        ns[edge] = (bare_now() - start) / static_cast<double>(cycles);
+    }
+    return ns[1] - ns[0];
 }

@@ -33,8 +33,9 @@ uint8_t *rtl_memory(rtl *r, uint32_t address);
  * cycles; else both are drawn. */
 rtl_result rtl_run(rtl *r, const uint32_t *words, size_t count, uint32_t seed);
 
-/* Cycles without a descriptor: ns of process time per cycle. */
-double rtl_idle(rtl *r, uint64_t cycles);
+/* A cycle in which the engine sleeps: ns of process time that an edge of the clock costs. Verilator's function for what
+ * the clock has triggered is called directly, as the harness does. */
+double rtl_asleep(rtl *r, uint64_t cycles);
 
 #ifdef __cplusplus
 }

@@ -18,7 +18,8 @@ $(TENSOR_DIR)/$(1)/%.o: tests/rtl/tensor/%.c tests/rtl/tensor/rtl.h tests/rtl/te
 	    -DCHIP_WEIGHT_ROWS=$(5) -DCHIP_LANES=$(6) -MMD -MP -c $$< -o $$@
 $(TENSOR_DIR)/$(1)/rtl.o: tests/rtl/tensor/rtl.cpp tests/rtl/tensor/rtl.h tests/rtl/bare/bare.h $(TENSOR_DIR)/$(1)/Vtensor__ALL.a
 	$$(call say,CXX,$$<)
-	$$(Q)g++ $$(RTL_CXX) -I$$(@D) -DTOP=Vtensor -DTOP_HEADER='"Vtensor.h"' -DTOP_HAS_W=1 -c $$< -o $$@
+	$$(Q)g++ $$(RTL_CXX) -I$$(@D) -DTOP=Vtensor -DTOP_HEADER='"Vtensor.h"' -DTOP_INSIDE='"Vtensor___024root.h"' \
+	    -DTOP_ROOT=Vtensor___024root -DTOP_CLOCKED=Vtensor___024root___eval_nba -DTOP_HAS_W=1 -c $$< -o $$@
 $(BUILD)/tests/rtl/tensor/tensor-$(1): $(TENSOR_DIR)/$(1)/main.o $(TENSOR_DIR)/$(1)/bench.o $(TENSOR_DIR)/$(1)/rtl.o \
     $(TENSOR_DIR)/$(1)/Vtensor__ALL.a $(BARE) $(LIBALL)
 	@mkdir -p $$(@D)
