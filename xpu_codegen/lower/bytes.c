@@ -1,8 +1,11 @@
 /* Elementwise operators on quantised tensors: kernels on the cores over dense bytes. */
 #include "xpu_codegen/lower/buffers.h"
+#include "xpu_codegen/choose/costs.h"
+#include "xpu_codegen/lower/elementwise.h"
 #include "xpu_codegen/lower/layers.h"
 #include "xpu_codegen/lower/operators.h"
 #include "xpu_codegen/quantised_input.h"
+#include "xpu_runtime/include/generated/xpu_chip_regs.h"
 
 static int is_signed(const xpu_codegen *cg, xpu_value value) {
     return xpu_value_at(cg->graph, value)->dtype == XPU_I8;
@@ -22,6 +25,62 @@ static xpu_arg_address operand_of(xpu_codegen *cg, uint32_t layer, xpu_node node
     return xpu_arg_at(xpu_operand_buffer(cg, layer, xpu_node_input(cg->graph, node, input), role));
 }
 
+/* ---- on the tensor engine's post-processor ---- */
+
+static xpu_arg_int type_of(const xpu_codegen *cg, xpu_value value) {
+    return xpu_arg_number(is_signed(cg, value) ? XPU_TYPE_I8 : XPU_TYPE_U8);
+}
+
+/* Whether the engine makes a result of bytes of one or two operands of its shape sooner than the cores, which need so
+ * many cycles for 64 of them. */
+static int is_faster_on_engine(xpu_codegen *cg, xpu_node node, int operands, double cycles_of_64,
+                               xpu_elementwise_tile *tile) {
+    const xpu_value y = xpu_node_output(cg->graph, node, 0);
+    const xpu_elementwise_shape shape = {.rows = xpu_dims_product(cg, y, 0, xpu_value_at(cg->graph, y)->rank),
+                                         .is_flat = 1,
+                                         .x_bytes = 1,
+                                         .branch_bytes = operands > 1,
+                                         .y_bytes = 1,
+                                         .has_table = operands == 1};
+    if (!xpu_choose_elementwise(cg, &shape, tile)) return 0;
+    return xpu_elementwise_cycles(cg, tile) < xpu_bytes_on_cores_cycles(cg, shape.rows, operands + 1, cycles_of_64);
+}
+
+static xpu_status add_elementwise(xpu_codegen *cg, uint32_t layer, const xpu_elementwise_tile *tile,
+                                  struct xpu_elementwise_call *call) {
+    xpu_describe_layer(cg, layer, XPU_KERNEL_elementwise, xpu_dim_of(cg, 0));
+    xpu_place_elementwise(cg, layer, tile, call);
+    return xpu_add_elementwise(cg, layer, call);
+}
+
+static xpu_status lower_pair_on_engine(xpu_codegen *cg, uint32_t layer, const struct xpu_qpair_call *pair,
+                                       xpu_value operands[2], xpu_value y, int is_product,
+                                       const xpu_elementwise_tile *tile) {
+    struct xpu_elementwise_call call = xpu_elementwise_defaults();
+    call.x = pair->a, call.branch = pair->b, call.y = pair->y;
+    call.rows = pair->count;
+    call.x_type = type_of(cg, operands[0]), call.branch_type = type_of(cg, operands[1]), call.y_type = type_of(cg, y);
+    call.op = xpu_arg_number(is_product ? XPU_POST_MUL : XPU_POST_ADD);
+    call.ra = pair->a_factor, call.rb = pair->b_factor, call.f = pair->addend;
+    call.x_zero = pair->a_zero, call.b_zero = pair->b_zero, call.zero = pair->y_zero;
+    call.least = pair->low, call.most = pair->high;
+    return add_elementwise(cg, layer, tile, &call);
+}
+
+/* Bytes are taken as levels 0 to 255, whatever their type, so that the table finds them as they are. */
+static xpu_status lower_lookup_on_engine(xpu_codegen *cg, uint32_t layer, const struct xpu_lookup_call *lookup,
+                                         int is_const, const xpu_elementwise_tile *tile) {
+    struct xpu_elementwise_call call = xpu_elementwise_defaults();
+    call.x = lookup->x, call.table = lookup->table, call.y = lookup->y;
+    call.rows = lookup->count;
+    call.x_type = call.y_type = xpu_arg_number(XPU_TYPE_U8);
+    call.vectors_computed = xpu_arg_number(!is_const);
+    call.least = xpu_arg_number(0), call.most = xpu_arg_number(UINT8_MAX);
+    return add_elementwise(cg, layer, tile, &call);
+}
+
+/* ---- layers ---- */
+
 xpu_status xpu_lower_qpair(xpu_codegen *cg, uint32_t layer, xpu_node node) {
     xpu_value a = xpu_node_input(cg->graph, node, 0), b = xpu_node_input(cg->graph, node, 1);
     struct xpu_qpair_call call = {0};
@@ -40,6 +99,12 @@ xpu_status xpu_lower_qpair(xpu_codegen *cg, uint32_t layer, xpu_node node) {
     call.a_factor = xpu_arg_real(xpu_node_float(cg->graph, node, XPU_ATTR_X_FACTOR));
     call.b_factor = xpu_arg_real(xpu_node_float(cg->graph, node, XPU_ATTR_B_FACTOR));
     call.addend = xpu_arg_real(xpu_node_float(cg->graph, node, XPU_ATTR_ADDEND));
+    xpu_elementwise_tile tile;
+    if (is_faster_on_engine(cg, node, 2, xpu_cost.pair_bytes, &tile)) {
+        const int is_product = xpu_node_is(cg->graph, node, XPU_OP_QMUL);
+        return lower_pair_on_engine(cg, layer, &call, (xpu_value[]){a, b}, xpu_node_output(cg->graph, node, 0),
+                                    is_product, &tile);
+    }
     xpu_describe_layer(cg, layer, XPU_KERNEL_qpair, xpu_dim_of(cg, 0));
     return xpu_add_qpair(cg, layer, &call);
 }
@@ -50,6 +115,10 @@ xpu_status xpu_lower_lookup(xpu_codegen *cg, uint32_t layer, xpu_node node) {
     call.count = count_of(cg, node);
     call.x = operand_of(cg, layer, node, 0, "x");
     call.table = operand_of(cg, layer, node, 1, "table");
+    xpu_elementwise_tile tile;
+    if (is_faster_on_engine(cg, node, 1, xpu_cost.table_bytes, &tile))
+        return lower_lookup_on_engine(cg, layer, &call, xpu_is_const_value(cg, xpu_node_input(cg->graph, node, 1)),
+                                      &tile);
     xpu_describe_layer(cg, layer, XPU_KERNEL_lookup, xpu_dim_of(cg, 0));
     return xpu_add_lookup(cg, layer, &call);
 }

@@ -80,6 +80,9 @@ static double core_cycles(xpu_codegen *cg, xpu_node node, double vectors, double
     case XPU_OP_SOFTMAX: return vectors * xpu_cost.softmax;
     case XPU_OP_ABSMAX:
     case XPU_OP_GLOBAL_AVERAGE_POOL: return vectors * xpu_cost.simple;
+    case XPU_OP_QADD:
+    case XPU_OP_QMUL: return vectors * xpu_cost.pair_bytes;
+    case XPU_OP_LOOKUP: return vectors * xpu_cost.table_bytes;
     case XPU_OP_CONV: return cycles_of_conv(cg, node, macs);
     case XPU_OP_MAX_POOL: return cycles_of_maximum(cg, node);
     case XPU_OP_AVERAGE_POOL: return cycles_of_window(cg, node, xpu_cost.pool);

@@ -14,12 +14,13 @@ typedef struct xpu_codegen_layer {
     xpu_kernel kernel;      /* unless it is on the host */
     XPU_ARRAY(xpu_call) calls;
     const xpu_tiles *tiles; /* on the tensor engine */
-    double task_cycles;     /* of windows over bytes: of all tasks, at the largest size; 0: it has none */
-    double ring_cycles;     /* on the tensor engine: of both layers, where the next one meets it in SM */
-    uint32_t list_bytes;    /* of its lists of descriptors; 0: core 0 makes them */
-    uint32_t scratch;       /* on the tensor engine: the buffer of its tiles in SM */
-    int begins_early;       /* while the layer before makes its operand: its results live from then on */
-    int called_ahead;       /* before the layer before it, on the cores, has run: its scratch lives from then on */
+    double task_cycles;  /* of windows over bytes and elementwise layers: of all tasks, at the largest size; 0: it has
+                            none */
+    double ring_cycles;  /* on the tensor engine: of both layers, where the next one meets it in SM */
+    uint32_t list_bytes; /* of its lists of descriptors; 0: core 0 makes them */
+    uint32_t scratch;    /* on the tensor engine: the buffer of its tiles in SM */
+    int begins_early;    /* while the layer before makes its operand: its results live from then on */
+    int called_ahead;    /* before the layer before it, on the cores, has run: its scratch lives from then on */
 } xpu_codegen_layer;
 
 /* More layers are rows of a table in the generated C, not functions: their addresses would fill LM, of which they may
