@@ -1,6 +1,7 @@
 /*
  * --check-passes where a pass makes layers in int16 anew: two transposed convolutions become products of their phases,
- * and what reads these, a sigmoid of very negative numbers, is further from before than a bound of its own elements says.
+ * and what reads these, a sigmoid of very negative numbers, is further from before than a bound of its own elements
+ * says.
  */
 #include "base/file.h"
 #include "tests/golden/drawn_network.h"

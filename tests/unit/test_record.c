@@ -560,7 +560,84 @@ static void rows_in_a_ring(void) {
     bench_close(&b);
 }
 
+/* ---- elementwise layers ---- */
+
+/* A sum of 1000 bytes and as many in steps of 256. */
+static struct xpu_elementwise_args sum(void) {
+    struct xpu_elementwise_args a = {.x = 0x80200000, .branch = 0x80300000, .y = 0x80400000, .images = 1, .rows = 1000};
+    a.op = XPU_POST_ADD;
+    a.most = 127;
+    a.tile = 256;
+    a.sm = SM;
+    a.sm_bytes = 64 + 9 * 256;
+    return a;
+}
+
+static const char *record_sum(bench *b, const struct xpu_elementwise_args *args, uint32_t most,
+                              xpu_recording *recording, xpu_recorded *r) {
+    uint32_t words[sizeof *args / sizeof(uint32_t)];
+    memcpy(words, args, sizeof words);
+    const xpu_recorded_call call = {"elementwise", words, 4};
+    return xpu_record_layers(&call, 1, LISTS, 32, most, b->arena, recording, r);
+}
+
+/* Parameters, two loads a step; the last step has whole rows of the array and what is left of one; stores. Buffers are
+ * overwritten when the engine has read them, or their result is stored, three steps before. */
+static void elementwise(void) {
+    BENCH_OPEN(b);
+    xpu_recording recording = {.after = 0};
+    xpu_recorded r;
+    const struct xpu_elementwise_args args = sum();
+    CU_ASSERT_PTR_NULL_FATAL(record_sum(&b, &args, 100, &recording, &r));
+    CU_ASSERT(r.args.engine == XPU_ENGINE_TENSOR && r.args.loads == 9 && r.args.work == 5 && r.args.stores == 4);
+    for (int32_t i = 0; i < 5; i++) {
+        const uint32_t *words = place(&r, 10 + i);
+        CU_ASSERT(xpu_desc_nop_get_opcode(words) == XPU_OPCODE_POST);
+        CU_ASSERT_EQUAL(xpu_desc_post_get_columns(words), i < 4 ? 32u : 8u);
+        CU_ASSERT_EQUAL(xpu_desc_post_get_ow(words), i < 3 ? 8u : i == 3 ? 7u : 1u);
+        CU_ASSERT(xpu_desc_nop_get_wait0(words) == LOAD &&
+                  xpu_desc_nop_get_wait0_value(words) == (i < 4 ? 2u * (uint32_t)i + 3 : 9u));
+        CU_ASSERT(xpu_desc_nop_get_wait1(words) == STORE && xpu_desc_nop_get_wait1_value(words) == (i < 3 ? 0u : 1u));
+    }
+    const uint32_t *load = place(&r, 1 + 1 + 2 * 3); /* x of the fourth step */
+    CU_ASSERT(xpu_desc_nop_get_wait1(load) == TENSOR && xpu_desc_nop_get_wait1_value(load) == 1);
+    CU_ASSERT_EQUAL(xpu_desc_copy_get_size3(load), 1000 - 3 * 256);
+    CU_ASSERT_EQUAL(xpu_desc_copy_get_size3(place(&r, 18)), 1000 - 3 * 256);
+    bench_close(&b);
+}
+
+/* Arguments that no compiler makes. */
+static void elementwise_refused(void) {
+    BENCH_OPEN(b);
+    struct xpu_elementwise_args cases[10];
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) cases[i] = sum();
+    cases[0].tile = 0;
+    cases[1].tile = -1;
+    cases[2].rows = 0;
+    cases[3].images = 0;
+    cases[4].columns = -1;
+    cases[5].columns = 1 << 16;
+    cases[6].rows = INT32_MAX; /* more steps than lists have room for */
+    cases[7].images = INT32_MAX;
+    cases[8].sm_bytes--;
+    cases[9].columns = 32, cases[9].tile = 1 << 16;
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        xpu_recording recording = {.after = 7};
+        xpu_recorded r;
+        CU_ASSERT_PTR_NOT_NULL(record_sum(&b, &cases[i], 100, &recording, &r));
+        CU_ASSERT(recording.after == 7 && recording.signals[XPU_COUNTER_LOAD] == 0);
+    }
+    xpu_recording recording = {.after = 7};
+    xpu_recorded r;
+    const struct xpu_elementwise_args good = sum();
+    CU_ASSERT_PTR_NOT_NULL(record_sum(&b, &good, 17, &recording, &r));
+    CU_ASSERT_PTR_NULL(record_sum(&b, &good, 18, &recording, &r));
+    CU_ASSERT_EQUAL(xpu_recorded_words("elementwise"), sizeof good / sizeof(uint32_t));
+    bench_close(&b);
+}
+
 XPU_TEST_MAIN("lists of descriptors", {"ahead", ahead}, {"together", together}, {"in a ring", in_a_ring},
               {"bad rings", bad_rings}, {"scratch apart", scratch_apart}, {"lists", lists},
-              {"layers before", layers_before}, {"refused", refused}, {"drains", drains},
-              {"refused within", refused_within}, {"rows in a ring", rows_in_a_ring}, {"pieces", pieces})
+              {"layers before", layers_before}, {"refused", refused}, {"elementwise", elementwise},
+              {"elementwise refused", elementwise_refused}, {"drains", drains}, {"refused within", refused_within},
+              {"rows in a ring", rows_in_a_ring}, {"pieces", pieces})

@@ -10,10 +10,10 @@
 /* Cycles, measured on the Verilated standard chip. */
 enum {
     LINE = 64,
-    COPY_CYCLES = 8,  /* between two copies */
-    ROW_CYCLES = 2,   /* of a row that lies apart */
-    JOB_CYCLES = 28,  /* of a group of columns, beside its rows */
-    LEAST_STEP = 48,  /* where its descriptors were made before the start */
+    COPY_CYCLES = 8, /* between two copies */
+    ROW_CYCLES = 2,  /* of a row that lies apart */
+    JOB_CYCLES = 28, /* of a group of columns, beside its rows */
+    LEAST_STEP = 48, /* where its descriptors were made before the start */
     MOST_FIELD = 65535,
     MOST_PARTS = 512
 };
@@ -51,7 +51,8 @@ static double lines_read(const problem *p, double width, int bytes) {
 /* Of a group of the engine: a cycle, or what its bytes need. */
 static double group_cycles(const problem *p, double width) {
     const xpu_elementwise_shape *s = p->shape;
-    const double read = lines_read(p, width, s->x_bytes) + (s->branch_is_row ? 0 : lines_read(p, width, s->branch_bytes)),
+    const double read =
+                     lines_read(p, width, s->x_bytes) + (s->branch_is_row ? 0 : lines_read(p, width, s->branch_bytes)),
                  written = ceil(width * s->y_bytes / LINE);
     return fmax(1, fmax(read, written));
 }

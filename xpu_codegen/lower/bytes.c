@@ -32,18 +32,26 @@ static xpu_arg_int type_of(const xpu_codegen *cg, xpu_value value) {
 }
 
 /* Whether the engine makes a result of bytes of one or two operands of its shape sooner than the cores, which need so
- * many cycles for 64 of them. */
-static int is_faster_on_engine(xpu_codegen *cg, xpu_node node, int operands, double cycles_of_64,
+ * many cycles for 64 of them; says why. */
+static int is_faster_on_engine(xpu_codegen *cg, uint32_t layer, int operands, double cycles_of_64,
                                xpu_elementwise_tile *tile) {
-    const xpu_value y = xpu_node_output(cg->graph, node, 0);
+    xpu_program_layer *item = &cg->program.layers.items[layer];
+    const xpu_value y = xpu_node_output(cg->graph, item->node, 0);
     const xpu_elementwise_shape shape = {.rows = xpu_dims_product(cg, y, 0, xpu_value_at(cg->graph, y)->rank),
                                          .is_flat = 1,
                                          .x_bytes = 1,
                                          .branch_bytes = operands > 1,
                                          .y_bytes = 1,
                                          .has_table = operands == 1};
-    if (!xpu_choose_elementwise(cg, &shape, tile)) return 0;
-    return xpu_elementwise_cycles(cg, tile) < xpu_bytes_on_cores_cycles(cg, shape.rows, operands + 1, cycles_of_64);
+    const double by_cores = xpu_bytes_on_cores_cycles(cg, shape.rows, operands + 1, cycles_of_64);
+    if (!xpu_choose_elementwise(cg, &shape, tile)) {
+        item->reason = "shared memory has no room for its tiles";
+        return 0;
+    }
+    const double by_engine = xpu_elementwise_cycles(cg, tile);
+    item->reason =
+        xpu_printf(cg->arena, "about %.0f cycles by the post-processor, %.0f by the cores", by_engine, by_cores);
+    return by_engine < by_cores;
 }
 
 static xpu_status add_elementwise(xpu_codegen *cg, uint32_t layer, const xpu_elementwise_tile *tile,
@@ -100,7 +108,7 @@ xpu_status xpu_lower_qpair(xpu_codegen *cg, uint32_t layer, xpu_node node) {
     call.b_factor = xpu_arg_real(xpu_node_float(cg->graph, node, XPU_ATTR_B_FACTOR));
     call.addend = xpu_arg_real(xpu_node_float(cg->graph, node, XPU_ATTR_ADDEND));
     xpu_elementwise_tile tile;
-    if (is_faster_on_engine(cg, node, 2, xpu_cost.pair_bytes, &tile)) {
+    if (is_faster_on_engine(cg, layer, 2, xpu_cost.pair_bytes, &tile)) {
         const int is_product = xpu_node_is(cg->graph, node, XPU_OP_QMUL);
         return lower_pair_on_engine(cg, layer, &call, (xpu_value[]){a, b}, xpu_node_output(cg->graph, node, 0),
                                     is_product, &tile);
@@ -116,7 +124,7 @@ xpu_status xpu_lower_lookup(xpu_codegen *cg, uint32_t layer, xpu_node node) {
     call.x = operand_of(cg, layer, node, 0, "x");
     call.table = operand_of(cg, layer, node, 1, "table");
     xpu_elementwise_tile tile;
-    if (is_faster_on_engine(cg, node, 1, xpu_cost.table_bytes, &tile))
+    if (is_faster_on_engine(cg, layer, 1, xpu_cost.table_bytes, &tile))
         return lower_lookup_on_engine(cg, layer, &call, xpu_is_const_value(cg, xpu_node_input(cg->graph, node, 1)),
                                       &tile);
     xpu_describe_layer(cg, layer, XPU_KERNEL_lookup, xpu_dim_of(cg, 0));

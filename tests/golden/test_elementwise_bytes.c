@@ -1,0 +1,234 @@
+/*
+ * Sums, products and tables of bytes on the tensor engine's post-processor: func equals ref in every layer on chips of
+ * all sizes, with one shape, with free ones and inside a branch, where core 0 makes the descriptors; on rtl they take
+ * fewer cycles than the cores need.
+ */
+#include "tests/gen/onnx_build.h"
+#include "tests/golden/random_quantised.h"
+
+enum { MOST_ELEMENTS = 1 << 18, MOST_RANK = 4 };
+
+static float input[2][MOST_ELEMENTS];
+
+static void fill_inputs(void) {
+    for (int i = 0; i < MOST_ELEMENTS; i++) {
+        input[0][i] = (float)((i * 79 + i / 97) % 256 - 131) / 16;
+        input[1][i] = (float)((i * 113 + i / 53) % 256 - 117) / 8;
+    }
+}
+
+/* ---- models ---- */
+
+typedef enum { SUM, PRODUCT, TABLE, OPERATORS } operator;
+static const char *const names[] = {"Add", "Mul", "Sigmoid"};
+
+typedef struct {
+    operator op;
+    int is_signed; /* the operands; the result is not */
+    int64_t dims[MOST_RANK];
+} layer;
+
+static void scalar(xpu_onnx_builder *b, const char *name, xpu_dtype dtype, const void *value) {
+    xpu_onnx_initializer(b, name, &(xpu_tensor){dtype, 0, {0}, (void *)(uintptr_t)value}, 0);
+}
+
+static void add_schemes(xpu_onnx_builder *b, int is_signed) {
+    static const float scales[] = {1.0f / 16, 1.0f / 8, 0.21f};
+    static const uint8_t zeros[] = {131, 117, 90};
+    static const int8_t signed_zeros[] = {3, -11};
+    static const char *const scale_names[] = {"xs", "zs", "ys"}, *const zero_names[] = {"xz", "zz", "yz"};
+    for (int i = 0; i < 3; i++) {
+        scalar(b, scale_names[i], XPU_F32, &scales[i]);
+        if (is_signed && i < 2)
+            scalar(b, zero_names[i], XPU_I8, &signed_zeros[i]);
+        else
+            scalar(b, zero_names[i], XPU_U8, &zeros[i]);
+    }
+}
+
+/* DequantizeLinear, operator, QuantizeLinear of xq and perhaps zq to `y`. */
+static void add_operator(xpu_onnx_builder *b, operator op, const char *y, xpu_arena *arena) {
+    const char *a = xpu_printf(arena, "%s_a", y), *c = xpu_printf(arena, "%s_c", y), *f = xpu_printf(arena, "%s_f", y);
+    xpu_onnx_node(b, "DequantizeLinear", a, a, (const char *const[]){"xq", "xs", "xz", NULL});
+    if (op != TABLE) xpu_onnx_node(b, "DequantizeLinear", c, c, (const char *const[]){"zq", "zs", "zz", NULL});
+    xpu_onnx_node(b, names[op], f, f, (const char *const[]){a, op == TABLE ? NULL : c, NULL});
+    xpu_onnx_node(b, "QuantizeLinear", y, y, (const char *const[]){f, "ys", "yz", NULL});
+}
+
+static void add_inputs(xpu_onnx_builder *b, const int64_t *dims) {
+    xpu_onnx_input(b, "x", MOST_RANK, dims);
+    xpu_onnx_input(b, "z", MOST_RANK, dims);
+    xpu_onnx_node(b, "QuantizeLinear", "q0", "xq", (const char *const[]){"x", "xs", "xz", NULL});
+    xpu_onnx_node(b, "QuantizeLinear", "q1", "zq", (const char *const[]){"z", "zs", "zz", NULL});
+}
+
+static const char *write(xpu_onnx_builder *b, xpu_arena *arena, xpu_diags *diags) {
+    size_t length;
+    const char *path = xpu_path_join(arena, xpu_temporary_folder(arena, diags), "bytes.onnx");
+    void *bytes = xpu_onnx_pack(b, "bytes", &length);
+    CU_ASSERT_EQUAL_FATAL(xpu_file_write(arena, path, bytes, length, diags), XPU_OK);
+    return path;
+}
+
+static const char *write_layer(const layer *l, xpu_arena *arena, xpu_diags *diags) {
+    xpu_onnx_builder b;
+    xpu_onnx_begin(&b, arena, 13);
+    add_schemes(&b, l->is_signed);
+    add_inputs(&b, l->dims);
+    add_operator(&b, l->op, "yq", arena);
+    xpu_onnx_node(&b, "DequantizeLinear", "d", "y", (const char *const[]){"yq", "ys", "yz", NULL});
+    xpu_onnx_output(&b, "y", MOST_RANK, l->dims);
+    return write(&b, arena, diags);
+}
+
+/* One operator where the input c is positive, another one where it is not. */
+static const char *write_branches(const int64_t *dims, xpu_arena *arena, xpu_diags *diags) {
+    static const char *const results[] = {"then_q", "else_q"}, *const attributes[] = {"then_branch", "else_branch"};
+    static const float none = 0;
+    xpu_onnx_builder b, bodies[2];
+    xpu_onnx_begin(&b, arena, 13);
+    add_schemes(&b, 0);
+    add_inputs(&b, dims);
+    xpu_onnx_input(&b, "c", 0, NULL);
+    scalar(&b, "none", XPU_F32, &none);
+    xpu_onnx_node(&b, "Greater", "g", "positive", (const char *const[]){"c", "none", NULL});
+    XpuOnnx__NodeProto *node = xpu_onnx_node(&b, "If", "if", "y", (const char *const[]){"positive", NULL});
+    for (int i = 0; i < 2; i++) {
+        const char *y = i ? "else_y" : "then_y";
+        xpu_onnx_begin(&bodies[i], arena, 13);
+        add_operator(&bodies[i], i ? PRODUCT : SUM, results[i], arena);
+        xpu_onnx_node(&bodies[i], "DequantizeLinear", y, y, (const char *const[]){results[i], "ys", "yz", NULL});
+        xpu_onnx_output(&bodies[i], y, MOST_RANK, dims);
+        xpu_onnx_graph(&b, node, attributes[i], &bodies[i]);
+    }
+    xpu_onnx_output(&b, "y", MOST_RANK, dims);
+    return write(&b, arena, diags);
+}
+
+/* ---- tests ---- */
+
+static void set_inputs(xpurt_tensor inputs[2], const int64_t *dims) {
+    static const char *const input_names[] = {"x", "z"};
+    for (int i = 0; i < 2; i++) {
+        inputs[i] =
+            (xpurt_tensor){input_names[i], "float32", MOST_RANK, {dims[0], dims[1], dims[2], dims[3]}, input[i]};
+    }
+}
+
+static int is_on_tensor_engine(xpurt_program *program) {
+    return strstr(xpurt_describe(program, NULL), "\"kernel\": \"elementwise\"") != NULL;
+}
+
+static void run_layer(const layer *l, const char *chip, xpu_arena *arena, xpu_diags *diags) {
+    xpu_device_check check;
+    xpurt_tensor inputs[2], y = {0};
+    int good = xpu_device_check_compile(&check, write_layer(l, arena, diags), chip, "auto");
+    if (good) {
+        CU_ASSERT_EQUAL(count_layers(check.program, "elementwise", arena), 1);
+        set_inputs(inputs, l->dims);
+        good = xpu_device_check_layers(&check, inputs, 2, &y);
+    }
+    if (!good)
+        printf("%s, %s of %d x %d x %d: %s\n", chip, names[l->op], (int)l->dims[1], (int)l->dims[2], (int)l->dims[3],
+               check.message);
+    CU_ASSERT(good);
+    xpurt_tensor_clear(&y);
+    xpu_device_check_close(&check);
+}
+
+static void shapes(void) {
+    static const int64_t dims[][MOST_RANK] = {{1, 1, 1, 1},    {1, 3, 1, 21},  {1, 32, 1, 2},    {2, 32, 8, 8},
+                                              {1, 24, 56, 56}, {3, 5, 31, 33}, {1, 1, 251, 1023}};
+    static const char *const chips[] = {"nano", "standard", "pro"};
+    BENCH_OPEN(b);
+    xpu_arena *arena = xpu_arena_new(&b.mem, "test");
+    fill_inputs();
+    for (size_t i = 0; i < sizeof dims / sizeof *dims; i++)
+        for (int op = 0; op < OPERATORS; op++)
+            for (size_t c = 0; c < sizeof chips / sizeof *chips; c++) {
+                layer l = {.op = (operator)op, .is_signed = (int)(i + c) % 2};
+                memcpy(l.dims, dims[i], sizeof l.dims);
+                run_layer(&l, chips[c], arena, &b.diags);
+            }
+    bench_close(&b);
+}
+
+/* One program for several sizes, whose lists are made when a shape is bound. */
+static void free_sizes(void) {
+    static const int64_t sizes[][MOST_RANK] = {{1, 24, 1, 1}, {2, 24, 9, 7}, {1, 24, 64, 60}, {3, 24, 33, 64}};
+    BENCH_OPEN(b);
+    xpu_arena *arena = xpu_arena_new(&b.mem, "test");
+    fill_inputs();
+    for (int op = 0; op < OPERATORS; op++) {
+        const layer l = {.op = (operator)op, .dims = {1, 24, 9, 9}};
+        xpu_device_check check;
+        int good = xpu_device_check_compile_shape(&check, write_layer(&l, arena, &b.diags), op ? "standard" : "nano",
+                                                  "auto", "x=N=1..3,24,H=1..64,W=1..64 z=N,24,H,W");
+        CU_ASSERT(good && is_on_tensor_engine(check.program));
+        for (size_t i = 0; i < sizeof sizes / sizeof *sizes && good; i++) {
+            xpurt_tensor inputs[2], y = {0};
+            set_inputs(inputs, sizes[i]);
+            good = xpu_device_check_layers(&check, inputs, 2, &y);
+            xpurt_tensor_clear(&y);
+        }
+        if (!good) printf("%s: %s\n", names[op], check.message);
+        CU_ASSERT(good);
+        xpu_device_check_close(&check);
+    }
+    bench_close(&b);
+}
+
+/* Without lists: core 0 makes the descriptors. */
+static void branches(void) {
+    static const int64_t dims[] = {1, 40, 30, 31};
+    static float condition[] = {1, -1};
+    static const char *const chips[] = {"nano", "standard"};
+    BENCH_OPEN(b);
+    xpu_arena *arena = xpu_arena_new(&b.mem, "test");
+    fill_inputs();
+    for (size_t c = 0; c < 2; c++) {
+        xpu_device_check check;
+        int good = xpu_device_check_compile(&check, write_branches(dims, arena, &b.diags), chips[c], "auto");
+        if (good) CU_ASSERT_EQUAL(count_layers(check.program, "elementwise", arena), 2);
+        for (int i = 0; i < 2 && good; i++) {
+            xpurt_tensor inputs[3], y = {0};
+            set_inputs(inputs, dims);
+            inputs[2] = (xpurt_tensor){"c", "float32", 0, {0}, &condition[i]};
+            good = xpu_device_check_layers(&check, inputs, 3, &y);
+            xpurt_tensor_clear(&y);
+        }
+        if (!good) printf("%s: %s\n", chips[c], check.message);
+        CU_ASSERT(good);
+        xpu_device_check_close(&check);
+    }
+    bench_close(&b);
+}
+
+/* The sum of 75,264 bytes took 26,783 cycles on the cores, a table 20,000. */
+static void on_rtl(void) {
+    enum { ELEMENTS = 24 * 56 * 56, MOST_CYCLES = 4500 };
+    BENCH_OPEN(b);
+    xpu_arena *arena = xpu_arena_new(&b.mem, "test");
+    fill_inputs();
+    for (int op = 0; op < OPERATORS; op++) {
+        const layer l = {.op = (operator)op, .dims = {1, 24, 56, 56}};
+        xpu_device_check check;
+        xpurt_tensor inputs[2], y = {0};
+        set_inputs(inputs, l.dims);
+        const uint32_t count = 2;
+        int good = xpu_device_check_compile(&check, write_layer(&l, arena, &b.diags), "standard", "auto") &&
+                   xpu_device_check_run(&check, inputs, count, &y);
+        char *stats = good ? xpu_device_check_rtl(&check, inputs, count, y.data, sizeof(float) * ELEMENTS) : NULL;
+        const long cycles = stats ? xpu_device_check_cycles(stats, "yq", "tensor") : -1;
+        if (!stats) printf("%s: %s\n", names[op], check.message);
+        printf("%s %ld ", names[op], cycles);
+        CU_ASSERT(cycles > 0 && cycles < MOST_CYCLES);
+        free(stats);
+        xpurt_tensor_clear(&y);
+        xpu_device_check_close(&check);
+    }
+    bench_close(&b);
+}
+
+XPU_TEST_MAIN("elementwise layers of bytes", {"shapes", shapes}, {"free sizes", free_sizes}, {"branches", branches},
+              {"on rtl", on_rtl})
