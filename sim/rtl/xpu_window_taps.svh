@@ -43,6 +43,8 @@
   logic a_set;
   logic [15:0] a_oy, a_ox, a_at;          // a_at: number of the first column
   logic [7:0] a_ky, a_kx;
+  logic [5:0] a_tap;                      // number of the next tap
+  logic [2:0] a_column;                   // its column, where it is not the first of a row
   logic [1:0] a_part;
   logic [31:0] sum[CHANNELS];
   logic [31:0] acc[CHANNELS];
@@ -92,21 +94,22 @@
   /* verilator lint_on UNUSEDSIGNAL */
     logic go, used, pad;
     logic [1:0] wd, wj;
-    logic [31:0] f, o, xs, xf, ws, wf, word, ky, kx, y, slot, read;
+    logic [31:0] f, o, xs, xf, ws, wf, word, tap, column, ky, kx, y, slot, read;
     logic [15:0] ahead;
     logic [63:0] t;
   /* verilator lint_off UNUSEDSIGNAL */  // high bits of numbers of memory rows
     int unsigned r0, r1, r2, r3, r4, r5, r6, r7, r8, w0, w1, w2, w3, w4, w5, w6, w7, w8;
   /* verilator lint_on UNUSEDSIGNAL */
     i = 0; j = 0; k = 0; n = 0; z = 0; b = 0; to = 0; s = 0; h = 0; go = 0; used = 0; pad = 0; wd = 0; wj = 0; f = 0; o = 0;
-    xs = 0; xf = 0; ws = 0; wf = 0; word = 0; ky = 0; kx = 0; y = 0; slot = 0; read = 0; ahead = 0; t = 0;
+    xs = 0; xf = 0; ws = 0; wf = 0; word = 0; tap = 0; column = 0; ky = 0; kx = 0; y = 0; slot = 0; read = 0; ahead = 0;
+    t = 0;
     r0 = 0; r1 = 0; r2 = 0; r3 = 0; r4 = 0; r5 = 0; r6 = 0; r7 = 0; r8 = 0;
     w0 = 0; w1 = 0; w2 = 0; w3 = 0; w4 = 0; w5 = 0; w6 = 0; w7 = 0; w8 = 0;
     if (rst) begin
       k_job = 0; k_oy = 0; k_m = 0; k_tap = 0; k_x = 0; k_y = 0; k_window_x = 0; k_slot = 0; k_row = 0; k_asked = 0;
       k_have = 0; c_valid = 0; c_freed = 0; f_rows = 0; a_job = 0; a_set = 0; a_oy = 0; a_ox = 0; a_at = 0; a_ky = 0;
-      a_kx = 0; a_part = 0; e_valid = 0; set_full = 0; q_write = 0; q_read = 0; q_pixel = 0; q_column = 0;
-      bank_busy = 0; start_count = 0; taps_busy = 0; lost = xpu_chip_pkg::LOST_EMPTY; room = 1;
+      a_kx = 0; a_tap = 0; a_column = 0; a_part = 0; e_valid = 0; set_full = 0; q_write = 0; q_read = 0; q_pixel = 0;
+      q_column = 0; bank_busy = 0; start_count = 0; taps_busy = 0; lost = xpu_chip_pkg::LOST_EMPTY; room = 1;
       `LOOP(n, CHANNELS)
         `SET(weight[NO_TAP][n], 0); `SET(weight[SET+NO_TAP][n], 0);
       `ENDLOOP(n)
@@ -165,14 +168,14 @@
         else if (room) begin
           e_valid = 1; taps_busy = 1; e_first = a_ky == 0 && a_kx == 0 && a_part == 0;
           e_max = d_op[wd] == xpu_chip_pkg::WINDOW_MAX; e_wide = d_wide[wd]; e_set = a_set; e_channels = b_channels[wj];
-          s = a_set ? SET : 0; ky = 32'(a_ky); kx = 32'(a_kx);
+          s = a_set ? SET : 0; ky = 32'(a_ky); kx = 32'(a_kx); tap = s + 32'(a_tap);
+          column = kx == 0 ? 32'(a_at) : 32'(a_column);
 `define TAP(c) \
           if (ky < 32'(d_kh[wd])) begin \
-            r``c = ((32'(a_at) + kx * 32'(d_step_w[wd])) & (RING_COLUMNS - 1)) * 8 + ky; \
-            w``c = s + 32'(ky) * 32'(d_kw[wd]) + kx; \
-            kx = kx + 1; \
+            r``c = (column & (RING_COLUMNS - 1)) * 8 + ky; w``c = tap; \
+            kx = kx + 1; tap = tap + 1; column = column + 32'(d_step_w[wd]); \
             if (kx == 32'(d_kw[wd])) begin \
-              kx = 0; ky = ky + 1; \
+              kx = 0; ky = ky + 1; column = 32'(a_at); \
             end \
           end else begin \
             r``c = r0; w``c = s + NO_TAP; \
@@ -180,10 +183,15 @@
           `TAP(0) `TAP(1) `TAP(2) `TAP(3) `TAP(4) `TAP(5) `TAP(6) `TAP(7) `TAP(8)
           go = ky == 32'(d_kh[wd]);  // the last step of its part
           if (e_max) begin
-            `LOOP(n, CHANNELS) sum[n] = held[r0][n]; `ENDLOOP(n)
-`define LARGER(c) \
-            `LOOP(n, CHANNELS) sum[n] = sum[n] < held[r``c][n] ? held[r``c][n] : sum[n]; `ENDLOOP(n)
-            `LARGER(0) `LARGER(1) `LARGER(2) `LARGER(3) `LARGER(4) `LARGER(5) `LARGER(6) `LARGER(7) `LARGER(8)
+`define LARGER(v, c) word = held[r``c][n]; v = v < word ? word : v;
+            `LOOP(n, CHANNELS)
+              f = held[r0][n]; `LARGER(f, 1)
+              o = held[r2][n]; `LARGER(o, 3)
+              xs = held[r4][n]; `LARGER(xs, 5)
+              xf = held[r6][n]; `LARGER(xf, 7)
+              f = f < o ? o : f; xs = xs < xf ? xf : xs; f = f < xs ? xs : f; `LARGER(f, 8)
+              sum[n] = f;
+            `ENDLOOP(n)
             e_shift = 0;
           end else if (!d_wide[wd] || d_op[wd] == xpu_chip_pkg::WINDOW_SUM) begin
             `LOOP(n, CHANNELS)
@@ -204,12 +212,13 @@
             `ENDLOOP(n)
             `PRODUCT(0) `PRODUCT(1) `PRODUCT(2) `PRODUCT(3) `PRODUCT(4) `PRODUCT(5) `PRODUCT(6) `PRODUCT(7) `PRODUCT(8)
             if (go && a_part != (d_words[wd] ? 2'd3 : 2'd1)) begin
-              go = 0; ky = 0; kx = 0; a_part = a_part + 1;
+              go = 0; ky = 0; kx = 0; tap = s; a_part = a_part + 1;
             end
           end
           e_last = go; e_end = 0; a_ky = ky[7:0]; a_kx = kx[7:0];
+          tap = tap - s; a_tap = tap[5:0]; a_column = column[2:0];
           if (go) begin
-            a_ky = 0; a_kx = 0; a_part = 0; a_ox = a_ox + 1; a_at = a_at + 16'(d_advance_w[wd]);
+            a_ky = 0; a_kx = 0; a_tap = 0; a_part = 0; a_ox = a_ox + 1; a_at = a_at + 16'(d_advance_w[wd]);
             if (a_ox == b_ow[wj]) begin
               a_ox = 0; a_oy = a_oy + 1; a_at = a_at + 16'(d_span_w[wd]) - 16'(d_advance_w[wd]);
               if (a_oy == d_oh[wd]) begin
