@@ -68,7 +68,7 @@ pb       = $(patsubst %,$(BUILD)/obj/gen/%.pb-c.o,$(1))
 # Device kernels that also run on the host, for the descriptors that they queue (xpu_runtime/program/record.c); what
 # their arithmetic, and that file's, does with arguments that no compiler makes is defined.
 RECORDED_O := $(patsubst %,$(BUILD)/obj/xpu_runtime/kernels/%.o,engine_parameters matrix_tensor post_engine window_engine_i8)
-$(RECORDED_O) $(BUILD)/obj/xpu_runtime/program/record.o: CFLAGS += -fwrapv
+$(RECORDED_O) $(addprefix $(BUILD)/obj/xpu_runtime/program/,record.o record_behind.o): CFLAGS += -fwrapv
 XPUC_O  := $(call objects,$(COMMON) $(COMPILE)) $(RECORDED_O) $(call pb,$(protos))
 XPURT_O := $(call objects,$(COMMON) $(RUN)) $(RECORDED_O) $(call pb,xpu_runtime/program/program)
 FUNC_O  := $(call objects,base core $(FUNC))

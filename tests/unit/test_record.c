@@ -141,7 +141,7 @@ static void together(void) {
                                   {"window_i8", (const uint32_t *)&second, 5}};
     CU_ASSERT(xpu_is_recorded_with(&calls[1], &calls[0], 1) && !xpu_is_recorded_with(&calls[0], &calls[1], 1));
     CU_ASSERT_PTR_NULL_FATAL(xpu_record_layers(calls, 2, LISTS, 32, 100, b.arena, &recording, r));
-    const struct xpu_engine_lists_args *a = &r[0].args, *w = &r[1].args;
+    const struct xpu_pipeline_lists_args *a = &r[0].args, *w = &r[1].args;
     CU_ASSERT(a->more_loads == w->loads && a->more_work == 4 && a->more_stores == 4 && w->is_rung && !a->is_rung);
     CU_ASSERT_EQUAL(w->lists, a->lists + r[0].places * XPU_DESC_WORDS * 4);
     CU_ASSERT(a->store_base == 0 && a->other_base == 0 && w->store_base == 0 && w->other_base == a->stores);
@@ -185,7 +185,7 @@ static void in_a_ring(void) {
                                   {"window_i8", (const uint32_t *)&second, 5}};
     CU_ASSERT(xpu_is_recorded_with(&calls[1], &calls[0], 0) && !xpu_is_recorded_with(&calls[1], &calls[0], 1));
     CU_ASSERT_PTR_NULL_FATAL(xpu_record_layers(calls, 2, LISTS, 32, 100, b.arena, &recording, r));
-    const struct xpu_engine_lists_args *a = &r[0].args, *w = &r[1].args;
+    const struct xpu_pipeline_lists_args *a = &r[0].args, *w = &r[1].args;
     CU_ASSERT(a->stores == 0 && a->work == 4 && w->work == 8 && w->stores == 8 && a->y == 0 && w->is_rung);
     const int32_t work = 2 + a->loads + w->loads;
     const uint32_t y = xpu_desc_tensor_get_y(place(&r[0], work));
@@ -206,6 +206,56 @@ static void in_a_ring(void) {
         CU_ASSERT_PTR_NULL_FATAL(xpu_record_layers(&calls[i], 1, LISTS, 32, 100, b.arena, &recording, &alone));
         CU_ASSERT(alone.args.stores == 4 && !alone.args.is_rung);
     }
+    bench_close(&b);
+}
+
+/* A product of the windows' pixels between the steps of the one before them: windows leave their results in slots, and
+ * wait for the product that read what stood there; that one waits for a step of the windows, nothing between the three
+ * is stored. Where it comes so late that the engines would wait for each other there are no lists. */
+static void in_a_pipeline(void) {
+    static const uint32_t order[] = {4, 4, 6, 6, 4, 6, 6, 6, 6, 4, 6, 6, 6, 6, 6, 6, 6, 6, 6, 6};
+    enum { PRODUCTS = sizeof order / sizeof *order, STEPS = 8, READERS = 2 };
+    BENCH_OPEN(b);
+    xpu_recording recording = {.after = 0};
+    xpu_recorded r[XPU_LISTED_TOGETHER];
+    const struct xpu_conv2d_i8_args first = product();
+    struct xpu_window_i8_args second = windows(0);
+    struct xpu_conv2d_i8_args third = product();
+    third.x = second.y, third.y = second.y + 0x100000, third.out_c = third.y_pixel = 64;
+    second.ring_rows = 4, second.made_rows = 2, second.step_rows = 1, second.ring_whole_w = 1;
+    second.slots = 2, second.lag = 1;
+    second.y_pixel = 32;
+    const xpu_recorded_call calls[] = {{"conv2d_i8", (const uint32_t *)&first, 4},
+                                       {"window_i8", (const uint32_t *)&second, 5},
+                                       {"conv2d_i8", (const uint32_t *)&third, 6}};
+    CU_ASSERT(xpu_is_recorded_behind(&calls[2], &calls[1], 0) && !xpu_is_recorded_behind(&calls[2], &calls[1], 1));
+    CU_ASSERT_PTR_NULL_FATAL(xpu_record_layers(calls, 3, LISTS, 32, 200, b.arena, &recording, r));
+    const struct xpu_pipeline_lists_args *a = &r[0].args;
+    CU_ASSERT(a->work == 10 && a->tail == 10 && a->more_work == STEPS && a->windows_done == STEPS && a->stores == 0);
+    CU_ASSERT(a->more_stores == STEPS * READERS && r[1].args.is_rung && r[2].args.is_rung && !r[1].args.stores);
+    const int32_t work = 3 + a->loads + a->more_loads;
+    uint32_t read = 0, end_of[STEPS];
+    for (uint32_t i = 0; i < PRODUCTS; i++) {
+        const uint32_t *words = place(&r[0], work + (int32_t)i);
+        CU_ASSERT(xpu_desc_nop_get_layer(words) == order[i] && xpu_desc_tensor_get_bank(words) == i % 2);
+        if (order[i] == 4) continue;
+        CU_ASSERT(xpu_desc_nop_get_wait0(words) == WINDOW && xpu_desc_nop_get_wait0_value(words) == read / READERS + 1);
+        end_of[read++ / READERS] = i + 1;
+    }
+    for (uint32_t step = 0; step < STEPS; step++) {
+        const uint32_t *words = place(&r[0], work + PRODUCTS + (int32_t)step),
+                       *reader = place(&r[0], work + (int32_t)end_of[step] - 1);
+        CU_ASSERT_EQUAL(xpu_desc_window_get_y(words), xpu_desc_tensor_get_x(reader));
+        if (step < 2) continue;
+        CU_ASSERT(xpu_desc_nop_get_wait1(words) == TENSOR && xpu_desc_nop_get_wait1_value(words) == end_of[step - 2]);
+        CU_ASSERT_EQUAL(xpu_desc_window_get_y(words), xpu_desc_window_get_y(words - 2 * XPU_DESC_WORDS));
+    }
+    second.lag = 2;
+    CU_ASSERT_PTR_NOT_NULL(xpu_record_layers(calls, 3, LISTS, 32, 200, b.arena, &recording, r));
+    second.lag = 1, second.slots = 4;
+    CU_ASSERT_PTR_NOT_NULL(xpu_record_layers(calls, 3, LISTS, 32, 200, b.arena, &recording, r));
+    second.slots = 2, third.x += 64;
+    CU_ASSERT_PTR_NOT_NULL(xpu_record_layers(calls, 3, LISTS, 32, 200, b.arena, &recording, r));
     bench_close(&b);
 }
 
@@ -637,7 +687,7 @@ static void elementwise_refused(void) {
 }
 
 XPU_TEST_MAIN("lists of descriptors", {"ahead", ahead}, {"together", together}, {"in a ring", in_a_ring},
-              {"bad rings", bad_rings}, {"scratch apart", scratch_apart}, {"lists", lists},
-              {"layers before", layers_before}, {"refused", refused}, {"elementwise", elementwise},
+              {"in a pipeline", in_a_pipeline}, {"bad rings", bad_rings}, {"scratch apart", scratch_apart},
+              {"lists", lists}, {"layers before", layers_before}, {"refused", refused}, {"elementwise", elementwise},
               {"elementwise refused", elementwise_refused}, {"drains", drains}, {"refused within", refused_within},
               {"rows in a ring", rows_in_a_ring}, {"pieces", pieces})

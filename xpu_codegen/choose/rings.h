@@ -6,13 +6,20 @@
 
 typedef struct {
     xpu_tiling_ring ring;
-    int64_t sm_bytes; /* of both layers */
-    double cycles;    /* of both, by a model of the engines */
+    int64_t sm_bytes; /* of all layers */
+    double cycles;    /* of all, by a model of the engines */
 } xpu_row_pipeline;
 
+/* A product of the windows' pixels, whose weights are packed in chunks of tile_c channels. */
+typedef struct {
+    const xpu_conv_shape *shape;
+    int32_t tile_c;
+    int has_branch;
+} xpu_behind;
+
 /* The fastest ring between a product of bytes, whose weights are packed in chunks of tile_c channels, and depthwise
- * windows over its result; or why there is none. */
+ * windows over its result, which `behind` reads, if it is not NULL, in SM, too; or why there is none. */
 const char *xpu_choose_ring(xpu_codegen *cg, const xpu_conv_shape *product, int32_t tile_c,
-                            const xpu_conv_shape *windows, xpu_row_pipeline *best);
+                            const xpu_conv_shape *windows, const xpu_behind *behind, xpu_row_pipeline *best);
 
 #endif

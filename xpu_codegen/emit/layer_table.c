@@ -43,7 +43,7 @@ static void emit_call(xpu_text *text, const xpu_call *call, uint32_t word, uint3
             "    if (!((const struct xpu_engine_lists_args *)(const void *)(args + %u))->work)\n"
             "        return xpu_%s((const void *)(xpu_plan + xpu_layer_args[layer] / XPU_LAYER_ARGS_LIMIT + %u), "
             "layer, after);\n",
-            word, xpu_kernel_of((xpu_kernel)(call->unlisted - 1))->name, word + kernel->words);
+            word, xpu_kernel_of((xpu_kernel)(call->unlisted - 1))->name, word + xpu_list_words());
     }
     if (count == 1) {
         xpu_text_add(text, "    after = xpu_%s((const void *)(args + %u), ", kernel->name, word);

@@ -95,7 +95,7 @@ static void emit_layer(const xpu_codegen *cg, xpu_text *text, uint32_t index, ui
                          "    if (!((const struct xpu_engine_lists_args *)(const void *)p->%s)->work)\n"
                          "        return xpu_%s((const void *)(region_%u(xpu_plan)->%s + %u), %u, after);\n",
                          call->member, xpu_kernel_of((xpu_kernel)(call->unlisted - 1))->name, number, call->member,
-                         kernel->words, index);
+                         xpu_list_words(), index);
         }
         xpu_text_add(text, "    %s xpu_%s(%sp->%s, ", last ? "return" : "after =", kernel->name, from, call->member);
         if (call->body) xpu_text_add(text, "%s, ", call->body);

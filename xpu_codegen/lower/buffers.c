@@ -196,8 +196,8 @@ static void begin_lifetimes(xpu_codegen *cg) {
         if (index < 0) continue;
         int32_t layer = info->kind == XPU_VALUE_NODE ? cg->layer_of[info->node.id] : 0;
         if (layer < 0 || info->kind == XPU_VALUE_ARGUMENT) continue;
-        const uint32_t last = (uint32_t)layer,
-                       first = last > 0 && cg->layers.items[last].begins_early ? last - 1 : last;
+        const uint32_t last = (uint32_t)layer, early = (uint32_t)cg->layers.items[last].begins_early,
+                       first = last >= early ? last - early : last;
         const xpu_value whole = info->kind == XPU_VALUE_NODE ? part_of(cg, (xpu_value){id}, NULL) : (xpu_value){0};
         live_in(&buffers[index], &begun[index], first, last);
         if (whole.id) index = cg->buffer_of[whole_of(cg, whole).id];

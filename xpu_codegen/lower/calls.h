@@ -95,11 +95,17 @@ typedef struct {
     int is_rung;        /* of engine_lists: the layer before queues it, too */
 } xpu_call;
 
+/* Words of the lists of a layer in the plan table, behind which stand those that these were made of. */
+static inline uint32_t xpu_list_words(void) {
+    return xpu_kernel_of(XPU_KERNEL_pipeline_lists)->words;
+}
+
 /* Of these, what is fetched for the kernel: behind the words of engine_lists stand those that its lists were made of.
  */
 static inline uint32_t xpu_call_fetched_words(const xpu_call *call) {
     if (call->is_rung) return 0;
-    return call->kernel == XPU_KERNEL_engine_lists ? xpu_kernel_of(call->kernel)->words : call->words;
+    const int has_lists = call->kernel == XPU_KERNEL_engine_lists || call->kernel == XPU_KERNEL_pipeline_lists;
+    return has_lists ? xpu_kernel_of(call->kernel)->words : call->words;
 }
 
 /* NULL when all arguments of a call (the members of its struct) have values, else what is wrong, in words. */

@@ -125,11 +125,15 @@ static double tile_cycles(const xpu_codegen *cg, const xpu_tile *tile) {
     return m->tail + (most > m->store ? most : m->store);
 }
 
+double xpu_product_cycles(const xpu_codegen *cg, const xpu_tile *tile) {
+    return xpu_cost.start_listed + tile_cycles(cg, tile);
+}
+
 double xpu_layer_cycles(xpu_codegen *cg, uint32_t layer) {
     const xpu_program_layer *l = &cg->program.layers.items[layer];
     const xpu_tiles *tiles = cg->layers.items[layer].tiles;
     if (cg->layers.items[layer].ring_cycles > 0) return start_of(cg, layer) + cg->layers.items[layer].ring_cycles;
-    if (layer > 0 && cg->layers.items[layer - 1].ring_cycles > 0) return start_of(cg, layer); /* its work is in these */
+    if (cg->layers.items[layer].in_ring) return start_of(cg, layer);
     if (tiles) return start_of(cg, layer) + tile_cycles(cg, &tiles->items[tiles->sizes.count - 1]);
     if (l->unit == XPU_UNIT_HOST || !l->node.id) return 0;
     return start_of(cg, layer) + work_of(cg, layer);
@@ -159,7 +163,7 @@ void xpu_model_layers(xpu_codegen *cg) {
         layer->model = (xpu_program_model){.compute = whole(cycles - start_of(cg, i)),
                                            .tail = cycles > 0 ? whole(start_of(cg, i)) : 0,
                                            .constant_bytes = whole(constants_of(cg, layer) + lists)};
-        if (!tile || cycles <= 0 || ring > 0) continue;
+        if (!tile || cycles <= 0 || ring > 0 || cg->layers.items[i].in_ring) continue;
         layer->model = (xpu_program_model){.compute = whole(tile->model.compute),
                                            .load = whole(tile->model.load),
                                            .store = whole(tile->model.store),

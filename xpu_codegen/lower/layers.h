@@ -16,10 +16,12 @@ typedef struct xpu_codegen_layer {
     const xpu_tiles *tiles; /* on the tensor engine */
     double task_cycles;  /* of windows over bytes and elementwise layers: of all tasks, at the largest size; 0: it has
                             none */
-    double ring_cycles;  /* on the tensor engine: of both layers, where the next one meets it in SM */
+    double ring_cycles;  /* on the tensor engine: of it and the next ones, where these meet it in SM */
+    int in_ring;         /* its work is in ring_cycles of a layer before */
     uint32_t list_bytes; /* of its lists of descriptors; 0: core 0 makes them */
     uint32_t scratch;    /* on the tensor engine: the buffer of its tiles in SM */
-    int begins_early;    /* while the layer before makes its operand: its results live from then on */
+    uint32_t sm_bytes;   /* of windows that meet a product in SM: what either needs of their scratch alone */
+    int begins_early;    /* while so many layers before make its operand: its results live from the first of these on */
     int called_ahead;    /* before the layer before it, on the cores, has run: its scratch lives from then on */
 } xpu_codegen_layer;
 

@@ -16,7 +16,7 @@ enum {
 
 /* What the lists of a layer say in the plan table; `places` 0: it has none. */
 typedef struct {
-    struct xpu_engine_lists_args args;
+    struct xpu_pipeline_lists_args args;
     uint32_t places, offset;
 } layer_lists;
 
@@ -38,18 +38,20 @@ static const uint32_t *arguments_of(const xpu_codegen *cg, uint32_t layer, uint3
     return words;
 }
 
-/* The layer, and the next one where it is recorded with it. */
+/* The layer, and the next ones where they are recorded with it. */
 static uint32_t calls_from(const xpu_codegen *cg, uint32_t layer, uint32_t word, xpu_arena *arena,
                            xpu_recorded_call *calls) {
-    for (uint32_t i = 0; i < 2 && layer + i < cg->layers.count; i++) {
+    uint32_t i = 0;
+    for (; i < XPU_LISTED_TOGETHER && layer + i < cg->layers.count; i++) {
         const xpu_codegen_layer *item = &cg->layers.items[layer + i];
         const uint32_t *words = arguments_of(cg, layer + i, word, NULL, arena);
-        if (!words) return i;
+        if (!words) break;
         calls[i] = (xpu_recorded_call){xpu_kernel_of(item->calls.items[0].kernel)->name, words, layer + i};
-        if (i == 1 && !xpu_is_recorded_with(&calls[1], &calls[0], 0)) return 1;
+        if (i == 1 && !xpu_is_recorded_with(&calls[1], &calls[0], 0)) break;
+        if (i == 2 && !xpu_is_recorded_behind(&calls[2], &calls[1], 0)) break;
         word += item->calls.items[0].words;
     }
-    return layer + 1 < cg->layers.count ? 2 : 1;
+    return i;
 }
 
 static const char *record_some(xpu_codegen *cg, const xpu_recorded_call *calls, uint32_t count, uint32_t room,
@@ -60,14 +62,14 @@ static const char *record_some(xpu_codegen *cg, const xpu_recorded_call *calls, 
         xpu_record_layers(calls, count, XPU_GM_BASE, cg->chip.array_columns, room, arena, recording, recorded);
     recording->moves = NULL;
     if (why || !moves.move_count) return why;
-    const uint32_t loads = (uint32_t)(recorded[0].args.loads + (count > 1 ? recorded[1].args.loads : 0));
+    const uint32_t loads = (uint32_t)(recorded[0].args.loads + recorded[0].args.more_loads);
     recorded[0].places += xpu_most_copies(&moves, loads);
     recorded[0].args.places = (int32_t)recorded[0].places;
     return recorded[0].places > room ? "its lists are too long" : NULL;
 }
 
-/* Lists of one or two layers; 0: there are none. Two, which a dump or a run of one layer tells apart, need room for
- * lists of their own. */
+/* Lists of one layer or several; 0: there are none. Several, which a dump or a run of one layer tells apart, need room
+ * for lists of their own. */
 static int record_calls(xpu_codegen *cg, const xpu_recorded_call *calls, uint32_t count, uint32_t used,
                         xpu_arena *arena, xpu_recording *recording, xpu_recorded *recorded) {
     const uint32_t left = used < XPU_MOST_LISTED_OF_ALL ? XPU_MOST_LISTED_OF_ALL - used : 0,
@@ -83,7 +85,7 @@ static int record_calls(xpu_codegen *cg, const xpu_recorded_call *calls, uint32_
         if (of.places > recorded[i].places) recorded[i].places = of.places;
         recorded[i].args.places = (int32_t)recorded[i].places;
         places += recorded[i].places;
-        if (i == 1 && places <= room) return 1;
+        if (i + 1 == count && places <= room) return 1;
     }
     *recording = before;
     return 0;
@@ -93,8 +95,8 @@ static void record_layers(xpu_codegen *cg, layer_lists *lists, xpu_arena *arena)
     xpu_recording recording = {.after = 0};
     uint32_t word = 0, places = 0;
     for (uint32_t layer = 0, count = 1; layer < cg->layers.count; layer += count) {
-        xpu_recorded_call calls[2];
-        xpu_recorded recorded[2];
+        xpu_recorded_call calls[XPU_LISTED_TOGETHER];
+        xpu_recorded recorded[XPU_LISTED_TOGETHER];
         const uint32_t found = calls_from(cg, layer, word, arena, calls), used = places + XPU_LISTED_PARAMETERS;
         int made = record_calls(cg, calls, found, used, arena, &recording, recorded);
         count = made && found > 1 ? found : 1;
@@ -112,12 +114,13 @@ static void record_layers(xpu_codegen *cg, layer_lists *lists, xpu_arena *arena)
 
 /* ---- scratch of neighbours ---- */
 
-/* Layers with lists of their own from `layer` on, whose scratch is one buffer; 0: none. */
+/* Layers with lists made together from `layer` on, whose scratch is one buffer; 0: none. */
 static uint32_t count_with_scratch(const xpu_codegen *cg, const layer_lists *lists, uint32_t layer) {
     const xpu_codegen_layer *item = &cg->layers.items[layer];
-    const int is_pair = layer + 1 < cg->layers.count && lists[layer + 1].args.is_rung;
+    uint32_t count = 1;
     if (!lists[layer].places || lists[layer].args.is_rung || !item->tiles) return 0;
-    return is_pair ? (item->ring_cycles > 0 ? 2 : 0) : 1;
+    while (layer + count < cg->layers.count && lists[layer + count].args.is_rung) count++;
+    return count > 1 && item->ring_cycles <= 0 ? 0 : count;
 }
 
 /* Scratch is there while the layers before run, too, where SM has room for both: then weights come meanwhile.
@@ -217,7 +220,8 @@ static uint32_t add_buffer(xpu_codegen *cg, uint32_t bytes) {
     return cg->program.buffers.count - 1;
 }
 
-/* The words of engine_lists, in front of those of the kernel that it stands for. */
+/* The words of pipeline_lists, of which engine_lists has the first, in front of those of the kernel that it stands for.
+ */
 static void add_words(xpu_codegen *cg, const layer_lists *lists, uint32_t buffer) {
     uint32_t words[XPU_LISTS_WORDS];
     memcpy(words, &lists->args, sizeof words);
@@ -242,7 +246,8 @@ static void use_lists(xpu_codegen *cg, const layer_lists *lists, uint32_t buffer
         if (!lists[i].places) continue;
         layer->list_bytes = xpu_is_listed(cg) ? lists[i].places * PLACE_BYTES : 0;
         layer->calls.items[0].unlisted = xpu_is_listed(cg) ? 0 : layer->calls.items[0].kernel + 1;
-        layer->calls.items[0].kernel = XPU_KERNEL_engine_lists;
+        const int in_pipeline = lists[i].args.tail || (i > 1 && lists[i - 2].args.tail);
+        layer->calls.items[0].kernel = in_pipeline ? XPU_KERNEL_pipeline_lists : XPU_KERNEL_engine_lists;
         layer->calls.items[0].words += XPU_LISTS_WORDS;
         layer->calls.items[0].is_rung = lists[i].args.is_rung;
     }

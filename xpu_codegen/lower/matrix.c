@@ -10,6 +10,7 @@
 #include "xpu_codegen/choose/rings.h"
 #include "xpu_codegen/choose/strips.h"
 #include "xpu_codegen/choose/wide_tasks.h"
+#include "xpu_codegen/lower/behind.h"
 #include "xpu_codegen/lower/buffers.h"
 #include "xpu_codegen/lower/by_size.h"
 #include "xpu_codegen/lower/chain.h"
@@ -171,7 +172,9 @@ static struct xpu_tile_group tile_of(xpu_codegen *cg, uint32_t layer, xpu_node n
     tile.banks = xpu_arg_number(cg->chip.acc_banks);
     const char *scratch = xpu_printf(cg->arena, "%s/tiles", cg->program.layers.items[layer].name);
     xpu_dim bytes = xpu_dim_of(cg, tiles->sm_bytes);
-    cg->layers.items[layer].scratch = xpu_scratch_buffer(cg, layer - (uint32_t)ahead, layer, bytes, scratch);
+    cg->layers.items[layer].scratch = cg->layers.items[layer].in_ring
+                                          ? cg->layers.items[layer - 2].scratch
+                                          : xpu_scratch_buffer(cg, layer - (uint32_t)ahead, layer, bytes, scratch);
     tile.sm = xpu_arg_at(cg->layers.items[layer].scratch);
     tile.sm_bytes = xpu_arg_number(tiles->sm_bytes);
     return tile;
@@ -450,7 +453,7 @@ static const char *choose_ring(xpu_codegen *cg, uint32_t layer, xpu_node node, c
     if (xpu_node_input(graph, before->node, XPU_IN_BRANCH).id) return "the product has a branch";
     if (has_computed_parameters(cg, before->node)) return "a layer makes bias or factors of the product";
     const xpu_conv_shape product = xpu_conv_shape_of(cg, before->node);
-    const char *why = xpu_choose_ring(cg, &product, before->tiles->items[0].tile_c, s, found);
+    const char *why = xpu_choose_ring(cg, &product, before->tiles->items[0].tile_c, s, NULL, found);
     return why || found->cycles < least ? why : "rows through memory are faster";
 }
 
@@ -463,6 +466,8 @@ static void share_scratch(xpu_codegen *cg, uint32_t layer, const xpu_byte_tasks 
     const int64_t most = of_product > sm_bytes ? of_product : sm_bytes;
     buffer->bytes = xpu_dim_of(cg, found->sm_bytes > most ? found->sm_bytes : most);
     buffer->last_layer = layer;
+    cg->layers.items[layer].sm_bytes = (uint32_t)most;
+    cg->layers.items[layer].in_ring = 1;
     cg->layers.items[layer - 1].ring_cycles = found->cycles;
     call->task = xpu_task_of(cg, tasks);
     call->sm = xpu_arg_at(scratch);
@@ -484,6 +489,7 @@ static void place_beside(xpu_codegen *cg, uint32_t layer, xpu_node node, const x
     int64_t beside_bytes;
     int32_t follows = 0;
     call->follows = call->ring_rows = call->made_rows = call->step_rows = call->ring_whole_w = xpu_arg_number(0);
+    call->slots = call->lag = xpu_arg_number(0);
     if (!maker) {
         xpu_place_window(cg, layer, tasks, sm_bytes, call);
         return;
@@ -624,9 +630,11 @@ xpu_status xpu_lower_qproduct(xpu_codegen *cg, uint32_t layer, xpu_node node) {
     call.w_zero = xpu_arg_attr(cg, node, XPU_ATTR_W_ZERO);
     set_rescaling(cg, &call, node);
     xpu_describe_layer(cg, layer, XPU_KERNEL_conv2d_i8, conv_macs(cg, &s));
+    xpu_place_behind(cg, layer, node, &s, tiles, maker_before(cg, layer, node, XPU_KERNEL_window_i8));
     call.tile = tile_of(cg, layer, node, tiles, follows_wait(cg, layer));
     set_byte_input(cg, layer, node, &s, &call);
-    offer_branch(cg, call.x, call.branch, call.y);
+    /* beside the first product of a pipeline, whose operand the branch may be, nothing overwrites it */
+    if (!cg->layers.items[layer].in_ring) offer_branch(cg, call.x, call.branch, call.y);
     return xpu_add_conv2d_i8(cg, layer, &call);
 }
 

@@ -85,7 +85,7 @@ static xpu_status lower_window_maximum(xpu_codegen *cg, uint32_t layer, xpu_node
     call.op = xpu_arg_number(XPU_WINDOW_MAX);
     call.x_unsigned = xpu_arg_number(is_unsigned(cg, xpu_node_input(cg->graph, node, 0)));
     call.whole = call.w_unsigned = call.x_zero = call.w_zero = call.zero = call.follows = xpu_arg_number(0);
-    call.ring_rows = call.made_rows = call.step_rows = call.ring_whole_w = xpu_arg_number(0);
+    call.ring_rows = call.made_rows = call.step_rows = call.ring_whole_w = call.slots = call.lag = xpu_arg_number(0);
     call.factor = xpu_arg_real(1.0f);
     set_limits(cg, xpu_node_output(cg->graph, node, 0), &call.low, &call.high);
     xpu_describe_layer(cg, layer, XPU_KERNEL_window_i8, xpu_dim_of(cg, 0));
@@ -168,7 +168,7 @@ static xpu_status lower_window_mean(xpu_codegen *cg, uint32_t layer, xpu_node no
     call.op = xpu_arg_number(XPU_WINDOW_SUM);
     call.whole = xpu_arg_number(XPU_WINDOW_WHOLE);
     call.w_unsigned = call.w_zero = call.follows = none;
-    call.ring_rows = call.made_rows = call.step_rows = call.ring_whole_w = none;
+    call.ring_rows = call.made_rows = call.step_rows = call.ring_whole_w = call.slots = call.lag = none;
     call.x_unsigned = mean->x_unsigned, call.x_zero = mean->x_zero;
     call.zero = mean->zero, call.low = mean->low, call.high = mean->high;
     call.factor = xpu_arg_real(xa_average_scale(xpu_node_float(graph, node, XPU_ATTR_X_SCALE),

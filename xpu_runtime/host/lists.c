@@ -20,7 +20,7 @@ static xpu_recorded_call call_of(const xpu_run *run, uint32_t layer, const uint3
 
 /* Where the plan says that a layer's lists are, and of how many places; NULL, or what is wrong. */
 static const char *find_places(const xpu_run *run, uint32_t layer, const uint32_t *words, xpu_recorded_call *call,
-                               struct xpu_engine_lists_args *args, uint64_t *places) {
+                               struct xpu_pipeline_lists_args *args, uint64_t *places) {
     const xpu_program *p = run->program;
     const uint32_t first = p->layers.items[layer].lists - 1, buffer = p->plan.items[first].buffer;
     memcpy(args, words + first, sizeof *args);
@@ -35,29 +35,33 @@ static const char *find_places(const xpu_run *run, uint32_t layer, const uint32_
 /* How many layers from this one on are recorded together. In a run of one layer each is by itself. */
 static uint32_t count_together(const xpu_run *run, uint32_t layer, const uint32_t *words) {
     const xpu_program_layer *items = run->program->layers.items;
-    struct xpu_engine_lists_args args;
+    struct xpu_pipeline_lists_args args;
     memcpy(&args, words + items[layer].lists - 1, sizeof args);
     if (!args.more_work || run->only_layer != UINT32_MAX) return 1;
     if (layer + 1 >= run->program->layers.count || !items[layer + 1].lists) return 1;
+    const int dumps = run->dump != NULL;
     const xpu_recorded_call calls[] = {call_of(run, layer, words), call_of(run, layer + 1, words)};
-    return xpu_is_recorded_with(&calls[1], &calls[0], run->dump != NULL) ? 2 : 1;
+    if (!xpu_is_recorded_with(&calls[1], &calls[0], dumps)) return 1;
+    if (!args.tail || layer + 2 >= run->program->layers.count || !items[layer + 2].lists) return 2;
+    const xpu_recorded_call behind = call_of(run, layer + 2, words);
+    return xpu_is_recorded_behind(&behind, &calls[1], dumps) ? 3 : 2;
 }
 
 /* The lists of `count` layers as their words in the plan table want them; these then say what the lists are. *total:
  * places of those before. */
 static xpu_status write_layers(xpu_run *run, uint32_t layer, uint32_t count, uint32_t *words, xpu_recording *recording,
                                uint64_t *total) {
-    struct xpu_engine_lists_args args[2];
-    xpu_recorded_call calls[2];
-    xpu_recorded recorded[2];
-    uint64_t places[2], all = 0;
+    struct xpu_pipeline_lists_args args[XPU_LISTED_TOGETHER];
+    xpu_recorded_call calls[XPU_LISTED_TOGETHER];
+    xpu_recorded recorded[XPU_LISTED_TOGETHER];
+    uint64_t places[XPU_LISTED_TOGETHER], all = 0;
     const char *why = NULL;
     for (uint32_t i = 0; i < count && !why; i++) {
         why = find_places(run, layer + i, words, &calls[i], &args[i], &places[i]);
+        if (!why && i > 0 && args[i].lists != args[i - 1].lists + places[i - 1] * PLACE_BYTES)
+            why = "they do not follow each other";
         all += places[i];
     }
-    if (!why && count > 1 && args[1].lists != args[0].lists + places[0] * PLACE_BYTES)
-        why = "they do not follow each other";
     *total += all;
     if (!why && *total > XPU_MOST_LISTED_OF_ALL) why = "the program's are longer than xpuc makes them";
     if (!why && (all < XPU_LISTED_PARAMETERS || all > XPU_MOST_LISTED + XPU_LISTED_PARAMETERS))
@@ -93,7 +97,7 @@ static xpu_status write_bound(xpu_run *run, uint32_t layer, uint32_t *words, xpu
     const uint64_t room = (uint64_t)bytes / PLACE_BYTES, left = room > *used ? room - *used : 0;
     const uint32_t most = left < XPU_MOST_LISTED + 1 ? (uint32_t)left : XPU_MOST_LISTED + 1;
     const xpu_recorded_call call = {p->layers.items[layer].kernel, words + first + XPU_LISTS_WORDS, layer};
-    struct xpu_engine_lists_args args, none = {.lists = run->places[buffer].address + *used * PLACE_BYTES};
+    struct xpu_pipeline_lists_args args, none = {.lists = run->places[buffer].address + *used * PLACE_BYTES};
     xpu_recorded recorded;
     memcpy(&args, words + first, sizeof args);
     memcpy(words + first, &none, sizeof none);

@@ -46,12 +46,16 @@ struct xpu_row_ring {
     xpu_tiling_ring_scratch at; /* addresses */
     int32_t rows, columns;
     xpu_ticket (*free)(int32_t row, int32_t block); /* when rows from this one on have room; set by the windows */
+    int32_t slots, readers;                         /* of the windows' results; descriptors that read one */
+    xpu_ticket (*made)(int32_t row);                /* when the step of the windows that begins there is done */
 };
 
 /* On the host, where a kernel runs for the descriptors that it queues, xpu_runtime/program/record.c has these. */
 #ifndef __riscv
 enum { XPU_RECORDED = 1 };
 struct xpu_row_ring *xpu_recorded_ring(void);
+struct xpu_row_ring *
+xpu_recorded_slots(void);     /* of a product behind the windows: where its input is; 0: there is none */
 int xpu_recorded_alone(void); /* no other layer is recorded with it */
 int xpu_recorded_apart(void); /* what the layer has of SM is free before the layer before it ends */
 uint32_t xpu_reg_load(uint32_t offset);
@@ -63,6 +67,9 @@ void xpu_record_bell(uint32_t engine);
 #else
 enum { XPU_RECORDED = 0 };
 static inline struct xpu_row_ring *xpu_recorded_ring(void) {
+    return 0;
+}
+static inline struct xpu_row_ring *xpu_recorded_slots(void) {
     return 0;
 }
 static inline int xpu_recorded_alone(void) {

@@ -343,6 +343,9 @@ static inline xpu_tiling_scratch xpu_tiling_layout(const xpu_tiling_shape *s, in
 typedef struct {
     int32_t rows, made_rows, step_rows;
     int32_t whole_w; /* all weights of the product have room; else one tile has all rows, which needs each block once */
+    int32_t slots;   /* places in turn of a step's rows with all channels, of which a product behind reads them; 0: the
+                        windows' results are stored */
+    int32_t lag;     /* descriptors of the first product that come before a step of that one, behind those it needs */
 } xpu_tiling_ring;
 
 /* The bits of `whole` of such a product. */
@@ -360,8 +363,26 @@ static inline int32_t xpu_tiling_least_ring(const xpu_tiling_shape *windows, int
     return (least + made_rows - 1) / made_rows * made_rows;
 }
 
+/* The tile of the product with the last row that a step of the windows reads. */
+static inline int32_t xpu_tiling_last_tile(const xpu_tiling_shape *windows, const xpu_tiling_ring *r, int32_t pad_top,
+                                           int32_t step) {
+    const int32_t reach = (windows->kernel_h - 1) * windows->dilation_h + 1;
+    const int32_t end = xpu_tiling_min((step + 1) * r->step_rows, windows->out_h);
+    const int32_t last = (end - 1) * windows->stride_h - pad_top + reach - 1;
+    return (last < 0 ? 0 : xpu_tiling_min(last, windows->in_h - 1)) / r->made_rows;
+}
+
+/* How many descriptors of the first product stand in front of the step of the one behind the windows: `blocks` for each
+ * tile. Behind the last step there is none. */
+static inline int32_t xpu_tiling_before_step(const xpu_tiling_shape *windows, const xpu_tiling_ring *r, int32_t pad_top,
+                                             int32_t blocks, int32_t step) {
+    const int32_t all = (windows->in_h + r->made_rows - 1) / r->made_rows * blocks;
+    if ((step + 1) * r->step_rows >= windows->out_h) return all;
+    return xpu_tiling_min((xpu_tiling_last_tile(windows, r, pad_top, step) + 1) * blocks + r->lag, all);
+}
+
 /* Where things lie in the scratch of both, which begins at `sm`: what the product has, the ring, what the windows have:
- * three buffers of results, weights, bias and factors of all channels, parameters. */
+ * three buffers of results (slots are elsewhere), weights, bias and factors of all channels, parameters. */
 typedef struct {
     uint32_t ring, row_bytes, block_bytes; /* of a row, of a column tile's ring */
     uint32_t y, y_bytes, w, bias, factors, params;
@@ -374,7 +395,9 @@ static inline xpu_tiling_ring_scratch xpu_tiling_ring_layout(const xpu_tiling_sh
     xpu_tiling_ring_scratch at;
     const uint32_t channels = (uint32_t)windows->in_c, taps = (uint32_t)(windows->kernel_h * windows->kernel_w);
     const uint64_t row = (uint64_t)windows->in_w * (uint64_t)columns, ring = (uint64_t)r->rows * row;
-    const uint64_t y = (uint64_t)r->step_rows * (uint64_t)windows->out_w * (uint64_t)columns;
+    const uint64_t pixel = r->slots ? xpu_tiling_x_pitch(channels, format.result) : (uint64_t)columns;
+    const uint64_t y = (uint64_t)r->step_rows * (uint64_t)windows->out_w * pixel;
+    const uint32_t results = r->slots ? 0 : 3;
     const uint64_t blocks = (uint64_t)xpu_tiling_column_tiles(windows->in_c, columns);
     const int32_t whole = xpu_tiling_ring_whole(r, product->out_h);
     at.ring =
@@ -383,12 +406,25 @@ static inline xpu_tiling_ring_scratch xpu_tiling_ring_layout(const xpu_tiling_sh
     at.block_bytes = xpu_tiling_align((uint32_t)ring);
     at.y = at.ring + (uint32_t)blocks * at.block_bytes;
     at.y_bytes = xpu_tiling_align((uint32_t)y);
-    at.w = at.y + 3 * at.y_bytes;
+    at.w = at.y + results * at.y_bytes;
     at.bias = at.w + xpu_tiling_align(taps * channels);
     at.factors = at.bias + xpu_tiling_align(4 * channels);
     at.params = at.factors + xpu_tiling_align(4 * channels);
-    at.total = at.ring - sm + blocks * (ring + 63) + 3 * (y + 63) + (at.params - at.w) + XPU_TILING_PARAMS;
+    at.total = at.ring - sm + blocks * (ring + 63) + results * (y + 63) + (at.params - at.w) + XPU_TILING_PARAMS;
     return at;
+}
+
+/* The bits of `whole` of the product behind the windows, whose input tiles are the slots, and bytes of its scratch,
+ * which begins with these. */
+static inline int32_t xpu_tiling_behind_whole(const xpu_tiling_ring *r) {
+    const int32_t common = XPU_TILE_WHOLE_X | XPU_TILE_WHOLE_W | XPU_TILE_SCALES | XPU_TILE_THREE_Y;
+    return common | (r->slots == 1 ? XPU_TILE_ONE_X : r->slots == 3 ? XPU_TILE_THREE_X : 0);
+}
+
+static inline uint64_t xpu_tiling_behind(const xpu_tiling_shape *s, const xpu_tiling_ring *r, int32_t columns,
+                                         int has_branch, xpu_tiling_format format) {
+    const int32_t whole = xpu_tiling_behind_whole(r);
+    return xpu_tiling_layout(s, r->step_rows, s->out_w, s->in_c, whole, columns, has_branch, format).total;
 }
 
 /* What recurrent_i16 has in SM, in bytes from the start of its scratch. Blocks of weights as above: a column tile, and

@@ -79,4 +79,7 @@ static inline float *lm_floats(uint32_t *count) {
 }
 #endif
 
+/* Kernel engine_lists: whether layers with lists have run, of products, of windows. */
+extern uint8_t xpu_lists_begun[2];
+
 #endif

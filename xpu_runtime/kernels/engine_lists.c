@@ -19,9 +19,9 @@ static xpu_ticket nop_free[NOPS];
 static uint32_t nops_made;
 
 static struct xpu_engine_lists_args lists; /* of the layer that is queued */
-static uint32_t rest_at;                   /* those of its descriptors that no engine knows of */
-static uint8_t has_begun[2];               /* layers with lists: of a product, of windows */
-static xpu_ticket waits_for;               /* what its loads wait for; XPU_NO_COUNTER: nothing more */
+uint8_t xpu_lists_begun[2];
+static uint32_t rest_at;     /* those of its descriptors that no engine knows of */
+static xpu_ticket waits_for; /* what its loads wait for; XPU_NO_COUNTER: nothing more */
 static uint32_t layer_now;
 
 /* `count` descriptors from `at` on, and where the next ones stand; the program's memory holds them from the start, so
@@ -80,13 +80,13 @@ static void begin_at(uint32_t counter, int32_t base) {
 
 static void begin(int is_window, uint32_t work, uint32_t store, uint32_t other) {
     begin_at(work, lists.work_base);
-    if (!has_begun[!is_window]) {
+    if (!xpu_lists_begun[!is_window]) {
         begin_at(LOAD, lists.load_base);
         begin_at(store, lists.store_base);
         begin_at(other, lists.other_base);
     }
-    has_begun[is_window] = 1;
-    if (lists.load_base == 0) has_begun[!is_window] = 1; /* these are the program's first: nothing is missing */
+    xpu_lists_begun[is_window] = 1;
+    if (lists.load_base == 0) xpu_lists_begun[!is_window] = 1; /* these are the program's first: nothing is missing */
 }
 
 static void ring_lists(xpu_ticket before, uint32_t layer, xpu_ticket after) {
@@ -111,14 +111,14 @@ xpu_ticket xpu_engine_lists(const struct xpu_engine_lists_args *args, uint32_t l
     const int is_window = lists.engine == XPU_ENGINE_WINDOW;
     const uint32_t work = XPU_COUNTER_LISTS + (is_window ? XPU_COUNTER_WINDOW : XPU_COUNTER_TENSOR),
                    store = is_window ? WINDOW_STORE : STORE, other = is_window ? STORE : WINDOW_STORE;
-    if (!has_begun[is_window]) begin(is_window, work, store, other);
+    if (!xpu_lists_begun[is_window]) begin(is_window, work, store, other);
     const xpu_ticket before = xpu_engines_done,
                      done = lists.stores ? (xpu_ticket){store, (uint32_t)(lists.store_base + lists.stores)}
                                          : (xpu_ticket){work, (uint32_t)(lists.work_base + lists.work)};
     xpu_engines_done = done;
     if (lists.is_rung) return done;
     ring_lists(before, layer, after);
-    if (lists.more_stores && has_begun[1] && !lists.late) {
+    if (lists.more_stores && xpu_lists_begun[1] && !lists.late) {
         /* all that a call of the windows would do */
         xpu_engines_done = (xpu_ticket){WINDOW_STORE, (uint32_t)(lists.other_base + lists.more_stores)};
         xpu_needs_no_call(layer + 1, xpu_engines_done);

@@ -176,7 +176,9 @@ static void load_branch(struct work *k, const struct tile *t, const struct chunk
     }
     uint32_t *words = ring_next(&rings[LOAD], k->load_branch, &k->loaded);
     flip(&k->branch);
-    set_waits(words, k->branch.free[k->branch.now], k->after);
+    /* the product waits for its input and for this, which waits for the place of its result */
+    const uint32_t next = k->y.now + 1 < k->y.count ? k->y.now + 1 : 0;
+    set_waits(words, k->branch.free[k->branch.now], xpu_recorded_slots() ? k->y.free[next] : k->after);
     words[WORD_copy_src] += output_offset(k, c);
     SET_ADDRESS(words, copy, dst, k->branch.address[k->branch.now]);
     xpu_desc_copy_set_size1(words, (uint32_t)t->rows);
@@ -242,7 +244,7 @@ static void begin_tile(struct work *k, const struct tile *t) {
     xpu_desc_copy_set_src_stride1(k->store, y_row);
     if (k->first_tile && a->y_absmax) clear_absmax(k);
     if (k->first_tile && a->whole & XPU_TILE_LATE_SCALES) load_scales(k, k->after);
-    if (in_pieces(k))
+    if (in_pieces(k) || xpu_recorded_slots())
         take_turn(&k->x);
     else if (a->whole & XPU_TILE_WHOLE_X)
         load_input(k, t, 0, a->in_c);
@@ -256,7 +258,8 @@ static void load_whole_weights(struct work *k, const xpu_tiling_shape *shape, xp
     const struct xpu_conv2d_i16_args *a = &k->args;
     if (!(a->whole & XPU_TILE_WHOLE_W)) return;
     k->all_w = (uint32_t)xpu_tiling_weights(shape, k->columns, k->format.sizes);
-    if (is_engines(k->after) && !(xpu_recorded_apart() && k->all_w <= FEW_WEIGHTS)) return;
+    const int come_early = xpu_recorded_slots() || (xpu_recorded_apart() && k->all_w <= FEW_WEIGHTS);
+    if (is_engines(k->after) && !come_early) return;
     load_dense(k, k->w.at, a->w, k->all_w, free);
     k->loaded_w = k->all_w;
 }
@@ -296,9 +299,14 @@ static uint32_t *queue_tensor(struct work *k, const struct tile *t, const struct
     int whole = a->whole & XPU_TILE_WHOLE_X;
     uint32_t bias = a->bias ? k->bias + 4 * (uint32_t)c->first_out : 0; /* the accumulators of bytes start from it */
     const int drains = c->last && !drains_apart(k);
+    const struct xpu_row_ring *slots = xpu_recorded_slots();
     uint32_t *words = ring_next(&rings[TENSOR], k->tensor, &k->computed);
     if (c->last) take_turn(&k->y);
-    set_waits(words, loaded, drains ? results_free(k) : no_ticket);
+    if (slots) /* the first waits for weights, too, and there is room for its result */
+        set_waits(words, slots->made(t->oh),
+                  a->branch || (t->oh == 0 && c->column_tile == 0) ? loaded : results_free(k));
+    else
+        set_waits(words, loaded, drains ? results_free(k) : no_ticket);
     uint32_t first_word = k->tensor[0];
     xpu_desc_tensor_set_bank(&first_word, k->bank);
     xpu_desc_tensor_set_accumulate(&first_word, !c->first);

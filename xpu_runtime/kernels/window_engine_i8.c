@@ -236,8 +236,9 @@ static void set_tile(struct work *k, const struct tile *t) {
     xpu_desc_window_set_w_row_stride(k->window, k->weight * (uint32_t)(ring ? k->args.in_c : t->channels));
     xpu_desc_window_set_x_pixel_stride(k->window, ring ? ring->columns : operand);
     xpu_desc_window_set_x_row_stride(k->window, ring ? (int32_t)ring->at.row_bytes : t->in_columns * operand);
-    xpu_desc_window_set_y_pixel_stride(k->window, result);
-    xpu_desc_window_set_y_row_stride(k->window, t->columns * result);
+    const int32_t pixel = ring && ring->slots ? (int32_t)xpu_tiling_x_pitch((uint32_t)k->args.in_c, 1) : result;
+    xpu_desc_window_set_y_pixel_stride(k->window, pixel);
+    xpu_desc_window_set_y_row_stride(k->window, t->columns * pixel);
     k->tile = *t;
 }
 
@@ -329,6 +330,21 @@ static xpu_ticket rows_free(int32_t row, int32_t block) {
     return (xpu_ticket){XPU_COUNTER_WINDOW, in_ring.base + (uint32_t)(step * blocks + block + 1)};
 }
 
+static xpu_ticket step_made(int32_t row) {
+    const struct xpu_window_i8_args *a = &work.args;
+    const int32_t blocks = (a->in_c + a->tile_c - 1) / a->tile_c;
+    return (xpu_ticket){XPU_COUNTER_WINDOW, in_ring.base + (uint32_t)((row / a->tile_h + 1) * blocks)};
+}
+
+/* Where a step's result goes that a product reads there, and the ticket of what of it stood there before. */
+static uint32_t slot_of(const struct work *k, const struct xpu_row_ring *ring, xpu_ticket *free) {
+    const int32_t step = k->at.oh / k->args.tile_h, before = step + 1 - ring->slots;
+    const uint32_t products = k->progress.base + k->progress.signals * k->progress.steps;
+    if (before > 0 && k->at.channel == 0)
+        *free = (xpu_ticket){XPU_COUNTER_TENSOR, products + (uint32_t)(before * ring->readers)};
+    return ring->at.y + (uint32_t)(step % ring->slots) * ring->at.y_bytes + (uint32_t)k->at.channel;
+}
+
 static void queue_window_of_ring(struct work *k, const struct tile *t, xpu_ticket made) {
     const struct xpu_window_i8_args *a = &k->args;
     const struct xpu_row_ring *ring = xpu_recorded_ring();
@@ -336,12 +352,14 @@ static void queue_window_of_ring(struct work *k, const struct tile *t, xpu_ticke
     uint32_t *words = ring_next(&rings[WINDOW], k->window, &k->computed);
     struct turns *y = &in_ring.y;
     take_turn(y);
-    set_waits(words, made, in_ring.blocks_loaded.counter == XPU_NO_COUNTER ? y->free[y->now] : in_ring.blocks_loaded);
+    xpu_ticket free = ring->slots ? no_ticket : y->free[y->now];
+    const uint32_t to = ring->slots ? slot_of(k, ring, &free) : address_now(y);
+    set_waits(words, made, in_ring.blocks_loaded.counter == XPU_NO_COUNTER ? free : in_ring.blocks_loaded);
     in_ring.blocks_loaded = no_ticket;
     SET_ADDRESS(words, window, x, ring->at.ring + block * ring->at.block_bytes);
     xpu_desc_window_set_x_ring_rows(words, (uint32_t)ring->rows);
     xpu_desc_window_set_x_ring_first(words, (uint32_t)(t->ih % ring->rows));
-    SET_ADDRESS(words, window, y, address_now(y));
+    SET_ADDRESS(words, window, y, to);
     SET_ADDRESS(words, window, w, ring->at.w + channel);
     SET_ADDRESS(words, window, start, a->bias ? ring->at.bias + 4 * channel : 0);
     SET_ADDRESS(words, window, scale, a->factors ? ring->at.factors + 4 * channel : 0);
@@ -417,6 +435,7 @@ static int queue_step(void) {
     const xpu_ticket made = queue_product(k, &t, is_last);
     if (k->has_unstored) queue_store(k, &k->unstored, no_ticket);
     queue_tile(k, &t, made);
+    if (xpu_recorded_ring() && xpu_recorded_ring()->slots) return advance(k);
     k->has_unstored = k->follows && !is_last && !xpu_recorded_ring();
     k->unstored = at;
     /* rows of the product that no window reads are done, too, when the layer is: then the scratch is free */
@@ -513,6 +532,7 @@ static void set_up_ring(struct work *k) {
     in_ring.base = xpu_expect(XPU_COUNTER_WINDOW, 0).value;
     k->w = make_pair(ring->at.w, 0, 0, no_ticket);
     ring->free = rows_free;
+    ring->made = step_made;
 }
 
 /* `wide`: of a layer over float32, else NULL. */
@@ -542,7 +562,9 @@ static xpu_ticket run(const struct xpu_window_i8_args *args, const struct wide *
         ceil_div((uint32_t)a->out_h, (uint32_t)a->tile_h) * ceil_div((uint32_t)a->out_w, (uint32_t)a->tile_w);
     const uint32_t steps = tiles * (uint32_t)a->batch * ceil_div((uint32_t)a->in_c, (uint32_t)a->tile_c);
     xpu_continue_later(queue_step, layer, 0, &(struct xpu_progress){.counter = XPU_NO_COUNTER});
-    xpu_engines_done = (xpu_ticket){XPU_COUNTER_WINDOW_STORE, xpu_expect(XPU_COUNTER_WINDOW_STORE, 0).value + steps};
+    const int is_stored = !(product && xpu_recorded_ring() && xpu_recorded_ring()->slots);
+    const uint32_t counter = is_stored ? XPU_COUNTER_WINDOW_STORE : XPU_COUNTER_WINDOW;
+    xpu_engines_done = (xpu_ticket){counter, xpu_expect(counter, 0).value + steps};
     return params_needed_until(&xpu_engine_parameters, xpu_engines_done);
 }
 

@@ -5,10 +5,12 @@
 #include <string.h>
 
 #include "xpu_runtime/include/xpu_device.h"
+#include "xpu_runtime/program/record_behind.h"
 #include "xpu_runtime/program/record_moves.h"
 
-enum { LAYERS = 2, LAYER_TAGS = 0xffff, PARAMS_BYTES = 4 * XPU_POST_WORDS, MOST = 1 << 24 };
+enum { LAYERS = XPU_LISTED_TOGETHER, LAYER_TAGS = 0xffff, PARAMS_BYTES = 4 * XPU_POST_WORDS, MOST = 1 << 24 };
 enum { MOST_FIELD = 0xffff, MOST_STRIDE = 0xff }; /* of descriptors */
+enum { PRODUCT, WINDOWS, BEHIND };                /* layers of a pipeline, as they are recorded */
 
 typedef struct {
     uint32_t words[XPU_DESC_WORDS];
@@ -25,7 +27,8 @@ typedef struct {
     int (*taken)(void); /* of the layer before, by the one that follows it */
     uint32_t layer, y[LAYERS];
     struct xpu_progress progress[LAYERS];
-    struct xpu_row_ring *ring; /* between the two layers; NULL: there is none */
+    struct xpu_row_ring *ring; /* between the first two layers; NULL: there is none */
+    xpu_recorded_behind chain; /* of a product behind the windows */
     int alone;                 /* there is one layer */
     int apart;                 /* their scratch is free before the layer before them ends */
     const char *problem;
@@ -102,7 +105,11 @@ void xpu_record_bell(uint32_t engine) {
 }
 
 struct xpu_row_ring *xpu_recorded_ring(void) {
-    return now.ring;
+    return now.call < BEHIND ? now.ring : NULL;
+}
+
+struct xpu_row_ring *xpu_recorded_slots(void) {
+    return now.call == BEHIND ? now.ring : NULL;
 }
 
 int xpu_recorded_apart(void) {
@@ -220,7 +227,7 @@ static void take_args(const record *r, const xpu_recorded_call *call, uint32_t i
                       xpu_recorded *recorded) {
     const uint32_t engine = is_window(call) ? XPU_ENGINE_WINDOW : XPU_ENGINE_TENSOR;
     const struct xpu_progress *progress = &r->progress[index];
-    recorded->args = (struct xpu_engine_lists_args){
+    recorded->args = (struct xpu_pipeline_lists_args){
         .lists = r->address,
         .engine = (int32_t)engine,
         .early = index ? 0 : (int32_t)r->early,
@@ -241,16 +248,30 @@ static void take_args(const record *r, const xpu_recorded_call *call, uint32_t i
     recorded->words = NULL;
 }
 
-/* Two layers have one list of each engine: the first one's call rings for both. */
-static void join(xpu_recorded *recorded) {
-    struct xpu_engine_lists_args *first = &recorded[0].args, *second = &recorded[1].args;
-    first->more_loads = second->loads;
-    first->more_work = second->work;
-    first->more_stores = second->stores;
-    second->is_rung = 1;
-    second->load_base += first->loads;
+/* The layers have one list of each engine: the first one's call rings for all. */
+static void join(const record *r, const xpu_recorded_call *calls, uint32_t count, xpu_recorded *recorded) {
+    struct xpu_pipeline_lists_args *first = &recorded[PRODUCT].args, *second = &recorded[WINDOWS].args;
     second->other_base += first->stores;
-    second->lists += recorded[0].places * XPU_DESC_WORDS * (uint32_t)sizeof(uint32_t);
+    first->more_work = second->work;
+    for (uint32_t i = 1; i < count; i++) {
+        struct xpu_pipeline_lists_args *other = &recorded[i].args;
+        other->load_base += first->loads + first->more_loads;
+        other->lists =
+            recorded[i - 1].args.lists + recorded[i - 1].places * XPU_DESC_WORDS * (uint32_t)sizeof(uint32_t);
+        other->is_rung = 1;
+        first->more_loads += other->loads;
+        first->more_stores += other->stores;
+    }
+    if (count <= BEHIND) return;
+    /* the first product is done with its last descriptor, in front of which are some of the one behind the windows */
+    int32_t all = 0;
+    for (uint32_t i = 0; i < r->places; i++) {
+        if (r->engines[i] != XPU_ENGINE_TENSOR) continue;
+        all++;
+        if (xpu_desc_nop_get_layer(r->items[i].words) == (calls[PRODUCT].layer & LAYER_TAGS)) first->work = all;
+    }
+    first->tail = all - first->work;
+    first->windows_done = second->work_base + second->work;
 }
 
 static void take_lists(const record *r, uint32_t count, xpu_arena *arena, xpu_recorded *recorded) {
@@ -278,6 +299,13 @@ int xpu_is_recorded_with(const xpu_recorded_call *call, const xpu_recorded_call 
     return args.follows != 0 || (args.ring_rows != 0 && !dumps && strcmp(before->kernel, "conv2d_i8") == 0);
 }
 
+int xpu_is_recorded_behind(const xpu_recorded_call *call, const xpu_recorded_call *windows, int dumps) {
+    struct xpu_window_i8_args args;
+    if (dumps || strcmp(windows->kernel, "window_i8") != 0 || strcmp(call->kernel, "conv2d_i8") != 0) return 0;
+    memcpy(&args, windows->words, sizeof args);
+    return args.ring_rows != 0 && args.slots != 0 && call->layer == windows->layer + 1;
+}
+
 #define SHAPE(a)                                                                                                       \
     {a.in_h,     a.in_w,     a.in_c,     a.out_h,      a.out_w,      a.out_c, a.kernel_h,                              \
      a.kernel_w, a.stride_h, a.stride_w, a.dilation_h, a.dilation_w, a.groups}
@@ -291,55 +319,125 @@ static int can_meet(const struct xpu_conv2d_i8_args *p, const struct xpu_window_
     return w->step_rows >= 1 && w->step_rows <= MOST_FIELD && w->stride_h <= MOST_STRIDE;
 }
 
+static xpu_tiling_ring ring_of(const struct xpu_window_i8_args *w, int has_behind) {
+    return (xpu_tiling_ring){w->ring_rows, w->made_rows, w->step_rows, w->ring_whole_w, has_behind ? w->slots : 0,
+                             w->lag};
+}
+
+/* Whether the second product reads what the windows make, in slots of steps. */
+static int can_read_slots(const struct xpu_window_i8_args *w, const struct xpu_conv2d_i8_args *q) {
+    if (!can_conv2d_i8(q) || q->batch != 1 || q->groups != 1 || q->kernel_h != 1 || q->kernel_w != 1) return 0;
+    if (q->stride_h != 1 || q->stride_w != 1 || q->pad_top || q->pad_left || q->x_divisor > 0) return 0;
+    if (q->x != w->y || q->in_h != w->out_h || q->in_w != w->out_w || q->in_c != w->out_c || q->in_h != q->out_h ||
+        q->in_w != q->out_w || q->tile_c < q->in_c || q->x_pixel != w->y_pixel)
+        return 0;
+    return w->slots >= 1 && w->slots <= XPU_MOST_SLOTS && w->lag >= 0 && w->lag <= MOST_FIELD &&
+           !(q->whole & XPU_TILE_LATE_SCALES);
+}
+
 static xpu_tiling_ring_scratch lay_out_ring(const struct xpu_conv2d_i8_args *p, const struct xpu_window_i8_args *w,
-                                            uint32_t columns) {
-    const xpu_tiling_ring rows = {w->ring_rows, w->made_rows, w->step_rows, w->ring_whole_w};
+                                            int has_behind, uint32_t columns) {
+    const xpu_tiling_ring rows = ring_of(w, has_behind);
     const xpu_tiling_shape product = SHAPE((*p)), windows = SHAPE((*w));
     return xpu_tiling_ring_layout(&product, &windows, &rows, (int32_t)columns, p->sm, XPU_TILING_I8);
+}
+
+/* Layers that meet in SM; the last may be absent. */
+struct pipeline {
+    struct xpu_conv2d_i8_args p, q;
+    struct xpu_window_i8_args w;
+};
+
+/* 0: they do not. */
+static int take_pipeline(const xpu_recorded_call *calls, uint32_t count, struct pipeline *l) {
+    memset(l, 0, sizeof *l);
+    memcpy(&l->p, calls[PRODUCT].words, sizeof l->p);
+    memcpy(&l->w, calls[WINDOWS].words, sizeof l->w);
+    if (!can_meet(&l->p, &l->w)) return 0;
+    if (count > BEHIND) memcpy(&l->q, calls[BEHIND].words, sizeof l->q);
+    return count <= BEHIND || can_read_slots(&l->w, &l->q);
+}
+
+/* Bytes of the scratch of a pipeline, and where that of the product behind the windows begins. */
+static uint64_t bytes_of_pipeline(const struct pipeline *l, int has_behind, uint32_t columns, uint32_t *behind) {
+    const uint64_t both = (lay_out_ring(&l->p, &l->w, has_behind, columns).total + 63) / 64 * 64;
+    const xpu_tiling_ring rows = ring_of(&l->w, has_behind);
+    const xpu_tiling_shape shape = SHAPE(l->q);
+    *behind = l->p.sm + (uint32_t)both;
+    if (!has_behind) return both;
+    return both + xpu_tiling_behind(&shape, &rows, (int32_t)columns, l->q.branch != 0, XPU_TILING_I8);
 }
 
 /* What the calls have of SM together. */
 static xpu_recorded_scratch scratch_of_all(const xpu_recorded_call *calls, uint32_t count, uint32_t columns) {
     xpu_recorded_scratch all = {.begin = UINT64_MAX};
+    struct pipeline l;
+    uint32_t behind;
     for (uint32_t i = 0; i < count; i++) {
         uint64_t begin = 0, end = UINT64_MAX;
         scratch_of(&calls[i], &begin, &end);
         if (begin < all.begin) all.begin = begin;
         if (end > all.end) all.end = end;
     }
-    if (count < 2 || !ring_rows_of(&calls[1])) return all;
-    struct xpu_conv2d_i8_args p;
-    struct xpu_window_i8_args w;
-    memcpy(&p, calls[0].words, sizeof p);
-    memcpy(&w, calls[1].words, sizeof w);
-    const uint64_t end = can_meet(&p, &w) ? p.sm + lay_out_ring(&p, &w, columns).total : UINT64_MAX;
+    if (count < 2 || !ring_rows_of(&calls[WINDOWS])) return all;
+    const int can = take_pipeline(calls, count, &l);
+    const uint64_t end = can ? l.p.sm + bytes_of_pipeline(&l, count > BEHIND, columns, &behind) : UINT64_MAX;
     if (end > all.end) all.end = end;
     return all;
 }
 
-/* A product and the windows over its result, with tiles that meet in SM. */
-static void run_ring(const xpu_recorded_call *calls, xpu_ticket after, struct xpu_row_ring *ring) {
-    struct xpu_conv2d_i8_args p;
-    struct xpu_window_i8_args w;
-    memcpy(&p, calls[0].words, sizeof p);
-    memcpy(&w, calls[1].words, sizeof w);
-    if (!can_meet(&p, &w)) {
+/* The product behind the windows, whose steps come between those of the first. */
+static void run_behind(struct pipeline *l, const xpu_recorded_call *calls, struct xpu_row_ring *ring) {
+    const xpu_ticket none = {XPU_NO_COUNTER, 0};
+    xpu_finish_queueing(); /* of both before */
+    xpu_recorded_behind chain = {.first = now.places,
+                                 .windows = SHAPE(l->w),
+                                 .ring = ring_of(&l->w, 1),
+                                 .pad_top = l->w.pad_top,
+                                 .blocks = xpu_tiling_column_tiles(l->p.out_c, ring->columns),
+                                 .readers = ring->readers,
+                                 .banks = l->p.banks < l->q.banks ? l->p.banks : l->q.banks};
+    l->q.whole = xpu_tiling_behind_whole(&chain.ring);
+    l->q.tile_h = l->w.step_rows, l->q.tile_w = l->q.out_w, l->q.tile_c = l->q.in_c, l->q.sm_bytes = MOST;
+    now.call = BEHIND;
+    xpu_engines_done = none;
+    xpu_conv2d_i8(&l->q, calls[BEHIND].layer, none);
+    chain.loads = now.places - chain.first;
+    xpu_finish_queueing();
+    now.chain = chain;
+}
+
+/* Layers with tiles that meet in SM. */
+static void run_pipeline(const xpu_recorded_call *calls, uint32_t count, xpu_ticket after, struct xpu_row_ring *ring) {
+    struct pipeline l;
+    if (!take_pipeline(calls, count, &l)) {
         now.problem = "its ring is none of rows of its input";
         return;
     }
-    const xpu_tiling_ring rows = {w.ring_rows, w.made_rows, w.step_rows, w.ring_whole_w};
-    *ring = (struct xpu_row_ring){.rows = w.ring_rows, .columns = (int32_t)now.columns};
-    ring->at = lay_out_ring(&p, &w, now.columns);
+    struct xpu_conv2d_i8_args *p = &l.p;
+    struct xpu_window_i8_args *w = &l.w;
+    const int has_behind = count > BEHIND;
+    const xpu_tiling_ring rows = ring_of(w, has_behind);
+    *ring = (struct xpu_row_ring){.rows = w->ring_rows, .columns = (int32_t)now.columns, .slots = rows.slots};
+    ring->at = lay_out_ring(p, w, has_behind, now.columns);
+    if (has_behind) {
+        ring->readers = xpu_tiling_column_tiles(l.q.out_c, ring->columns);
+        bytes_of_pipeline(&l, 1, now.columns, &l.q.sm);
+        ring->at.y = l.q.sm;
+    }
     now.ring = ring;
-    p.whole = xpu_tiling_ring_whole(&rows, p.out_h);
-    p.tile_h = rows.made_rows, p.tile_w = p.out_w, p.tile_c = p.in_c, p.sm_bytes = MOST;
-    w.tile_h = rows.step_rows, w.tile_w = w.out_w, w.tile_c = ring->columns;
-    w.follows = xpu_tiling_column_tiles(p.out_c, ring->columns);
-    now.call = 0;
-    xpu_conv2d_i8(&p, calls[0].layer, after);
-    now.call = 1;
-    xpu_window_i8(&w, calls[1].layer, xpu_engines_done);
-    xpu_finish_queueing();
+    p->whole = xpu_tiling_ring_whole(&rows, p->out_h);
+    p->tile_h = rows.made_rows, p->tile_w = p->out_w, p->tile_c = p->in_c, p->sm_bytes = MOST;
+    w->tile_h = rows.step_rows, w->tile_w = w->out_w, w->tile_c = ring->columns;
+    w->follows = xpu_tiling_column_tiles(p->out_c, ring->columns);
+    now.call = PRODUCT;
+    xpu_conv2d_i8(p, calls[PRODUCT].layer, after);
+    now.call = WINDOWS;
+    xpu_window_i8(w, calls[WINDOWS].layer, xpu_engines_done);
+    if (has_behind)
+        run_behind(&l, calls, ring);
+    else
+        xpu_finish_queueing();
 }
 
 /* The kernels of all layers, and what they have not queued when they return. */
@@ -352,6 +450,12 @@ static void run_kernels(const xpu_recorded_call *calls, uint32_t count, xpu_tick
         after = xpu_engines_done;
     }
     xpu_finish_queueing();
+}
+
+/* The steps of a product behind windows, in their places between those of the first product. */
+static void merge(record *r, const xpu_recording *before, xpu_arena *scratch) {
+    xpu_descriptors d = {(uint32_t(*)[XPU_DESC_WORDS])r->items, r->engines, r->places, r->most};
+    if (!r->problem) r->problem = xpu_merge_behind(&r->chain, &d, before->signals, scratch);
 }
 
 /* What is fetched, by the layers before and for later ones, among what kernels have queued. */
@@ -385,17 +489,18 @@ const char *xpu_record_layers(const xpu_recorded_call *calls, uint32_t count, ui
     if (r.apart) xpu_engines_done = earlier->end ? (xpu_ticket){earlier->done_counter, earlier->done_value} : first;
     struct xpu_row_ring ring;
     if (count > 1 && ring_rows_of(&calls[1]))
-        run_ring(calls, follows ? before : none, &ring);
+        run_pipeline(calls, count, follows ? before : none, &ring);
     else
         run_kernels(calls, count, follows ? before : none);
     now.ring = NULL;
     r = now;
     const xpu_ticket done = xpu_engines_done;
     pthread_mutex_unlock(&lock);
+    if (count > BEHIND) merge(&r, recording, scratch);
     weave(&r, recording, follows ? before : none, scratch);
     if (!r.problem) {
         for (uint32_t i = 0; i < count; i++) take_args(&r, &calls[i], i, recording, &recorded[i]);
-        if (count > 1) join(recorded);
+        if (count > 1) join(&r, calls, count, recorded);
         take_lists(&r, count, arena, recorded);
         *recording = r.counters;
         recording->moves = NULL;

@@ -18,9 +18,12 @@
 /* Descriptors that the lists of one or two layers made together, and those of a program, may have: where there are
  * more, each has more work, in which core 0 makes the next ones; and the places of parameters that come with the
  * former. */
-enum { XPU_MOST_LISTED = 4096, XPU_MOST_LISTED_OF_ALL = 32768, XPU_LISTED_PARAMETERS = 2 };
+enum { XPU_MOST_LISTED = 4096, XPU_MOST_LISTED_OF_ALL = 32768, XPU_LISTED_PARAMETERS = 3 };
 
-enum { XPU_RECORDED_COUNTERS = 9, XPU_LISTS_WORDS = sizeof(struct xpu_engine_lists_args) / sizeof(uint32_t) };
+/* Layers that may have lists together. */
+enum { XPU_LISTED_TOGETHER = 3, XPU_MOST_SLOTS = 3 };
+
+enum { XPU_RECORDED_COUNTERS = 9, XPU_LISTS_WORDS = sizeof(struct xpu_pipeline_lists_args) / sizeof(uint32_t) };
 
 /* Bytes `first` to first + bytes - 1 of what is copied from a slow memory to a fast one: there they lie side by side,
  * in the slow one in runs. */
@@ -67,9 +70,9 @@ typedef struct {
  * computes, stores; XPU_DESC_WORDS each. Of two layers, one of which follows the other: the parameters of both, the
  * loads of both, what each engine computes, the stores of both, in the places of both. */
 typedef struct {
-    struct xpu_engine_lists_args args; /* but for `late`; lists: where they will lie */
-    const uint32_t *words;             /* NULL: they are with those of the layer before */
-    uint32_t places;                   /* descriptors of the layer, plus 1 */
+    struct xpu_pipeline_lists_args args; /* but for `late`; lists: where they will lie */
+    const uint32_t *words;               /* NULL: they are with those of the layer before */
+    uint32_t places;                     /* descriptors of the layer, plus 1 */
 } xpu_recorded;
 
 /* Words of the arguments of a kernel that can be recorded; 0: it cannot. */
@@ -78,9 +81,12 @@ uint32_t xpu_recorded_words(const char *kernel);
  * stay in SM. */
 int xpu_is_recorded_with(const xpu_recorded_call *call, const xpu_recorded_call *before, int dumps);
 
-/* Records one layer, or two of which one follows the other: `address` is where their lists will lie, `columns` the
- * width of the array. NULL, or why there are no lists: arguments that no compiler makes, or more than `most` places;
- * then `recording` is as before. */
+/* Whether a product is recorded together with the windows before it, and the product that these are recorded with. */
+int xpu_is_recorded_behind(const xpu_recorded_call *call, const xpu_recorded_call *windows, int dumps);
+
+/* Records one layer, or two or three of which one follows the other: `address` is where their lists will lie, `columns`
+ * the width of the array. NULL, or why there are no lists: arguments that no compiler makes, or more than `most`
+ * places; then `recording` is as before. */
 const char *xpu_record_layers(const xpu_recorded_call *calls, uint32_t count, uint32_t address, uint32_t columns,
                               uint32_t most, xpu_arena *arena, xpu_recording *recording, xpu_recorded *recorded);
 

@@ -58,7 +58,8 @@ static xpu_ticket call(const uint32_t *head, xpu_ticket after) {
     const void *args = head + XPU_CALL_HEAD;
     switch ((xpu_call_kernel)head[0]) {
 /* Lists are made by the runtime: nobody calls them here, and the program of all kernels just fits the LM of nano. */
-#define xpu_engine_lists(args, layer, after) after
+#define xpu_engine_lists(args, layer, after)   after
+#define xpu_pipeline_lists(args, layer, after) after
 #define KERNEL(name, unit, fields, about)                                                                              \
     case XPU_CALL_##name: return xpu_##name(args, 0, after);
 #define KERNEL_WITH_BODY(name, unit, fields, about)                                                                    \
