@@ -239,7 +239,9 @@ static void in_a_pipeline(void) {
         const uint32_t *words = place(&r[0], work + (int32_t)i);
         CU_ASSERT(xpu_desc_nop_get_layer(words) == order[i] && xpu_desc_tensor_get_bank(words) == i % 2);
         if (order[i] == 4) continue;
-        CU_ASSERT(xpu_desc_nop_get_wait0(words) == WINDOW && xpu_desc_nop_get_wait0_value(words) == read / READERS + 1);
+        if (read % READERS == 0)
+            CU_ASSERT(xpu_desc_nop_get_wait0(words) == WINDOW &&
+                      xpu_desc_nop_get_wait0_value(words) == read / READERS + 1);
         end_of[read++ / READERS] = i + 1;
     }
     for (uint32_t step = 0; step < STEPS; step++) {

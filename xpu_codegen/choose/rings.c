@@ -23,7 +23,8 @@ enum {
 static uint64_t bytes_of(const xpu_row_walk *p, const xpu_tiling_ring *ring) {
     const uint64_t both = xpu_tiling_ring_layout(&p->product, &p->windows, ring, p->columns, 0, XPU_TILING_I8).total;
     if (!p->readers) return both;
-    return (both + 63) / 64 * 64 + xpu_tiling_behind(&p->behind, ring, p->columns, p->has_branch, XPU_TILING_I8);
+    return (both + 63) / 64 * 64 +
+           xpu_tiling_behind(&p->behind, ring, p->tile_c, p->columns, p->has_branch, XPU_TILING_I8);
 }
 
 /* The largest ring of a tile and a step that SM, and a descriptor's fields, have room for; 0: none. */
@@ -52,7 +53,7 @@ static void try_ring(xpu_codegen *cg, xpu_row_walk *p, int64_t room, xpu_row_pip
     p->tiles = xpu_parts(p->product.out_h, p->ring.made_rows);
     p->steps = xpu_parts(p->windows.out_h, p->ring.step_rows);
     const int64_t products = (int64_t)p->tiles * p->blocks, windows = (int64_t)p->steps * p->blocks,
-                  behind = (int64_t)p->steps * p->readers;
+                  behind = (int64_t)p->steps * p->readers * (p->readers ? xpu_parts(p->behind.in_c, p->tile_c) : 0);
     if (products > MOST_STEPS || windows > MOST_STEPS || BEHIND_LISTED * behind > MOST_STEPS) return;
     if (!find_room(p, room, &bytes)) return;
     const double cycles = xpu_walk_cycles(cg, p);
@@ -108,7 +109,7 @@ const char *xpu_choose_ring(xpu_codegen *cg, const xpu_conv_shape *product, int3
         p.behind = xpu_tiling_shape_of(cg, behind->shape);
         p.readers = xpu_tiling_column_tiles(p.behind.out_c, p.columns);
         p.has_branch = behind->has_branch;
-        if (p.behind.groups != 1 || behind->tile_c < p.behind.in_c) return "its channels come in parts";
+        p.tile_c = behind->tile_c;
     }
     xpu_arena *scratch = xpu_arena_new(xpu_arena_mem(cg->arena), "rings");
     p.made_at = XPU_NEW_ARRAY(scratch, double, MOST_STEPS);

@@ -78,6 +78,10 @@ static void set_cycles(const xpu_codegen *cg, xpu_row_walk *p) {
         groups * (larger(taps * outputs, (double)rows * s->in_w / together) + (p->readers ? SLIDE_STEP : WINDOW_STEP));
     p->store = outputs * xpu_parts(p->columns, LINE_BYTES) + STORE_STEP;
     p->second = product_of(cg, &p->behind, outputs, outputs * drain, p->has_branch ? outputs + xpu_cost.copy : 0);
+    if (p->steps == 1) { /* its blocks of weights take turns */
+        const double blocks = (double)p->behind.in_c * p->columns / gm;
+        p->second.array = larger(p->second.array, blocks);
+    }
 }
 
 /* ---- a product and windows ---- */

@@ -21,7 +21,7 @@ typedef struct {
         behind; /* behind: the product that reads the windows' results, if readers is not 0 */
     xpu_tiling_ring ring;
     int32_t columns, blocks, tiles, steps, pad_top;
-    int32_t readers;                /* column tiles of the product behind */
+    int32_t readers, tile_c;        /* column tiles of the product behind, channels of a block of its weights */
     int quantised, has_branch;      /* DMA makes the first product's bytes as it loads them; of the product behind */
     double made, load, step, store; /* cycles of a step of each unit */
     xpu_walk_product first, second;

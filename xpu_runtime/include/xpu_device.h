@@ -47,7 +47,7 @@ struct xpu_row_ring {
     int32_t rows, columns;
     xpu_ticket (*free)(int32_t row, int32_t block); /* when rows from this one on have room; set by the windows */
     int32_t slots, readers;                         /* of the windows' results; descriptors that read one */
-    xpu_ticket (*made)(int32_t row);                /* when the step of the windows that begins there is done */
+    xpu_ticket (*made)(int32_t row, int32_t end);   /* when the step that begins there has the channels before `end` */
 };
 
 /* On the host, where a kernel runs for the descriptors that it queues, xpu_runtime/program/record.c has these. */

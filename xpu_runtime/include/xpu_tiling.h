@@ -415,16 +415,19 @@ static inline xpu_tiling_ring_scratch xpu_tiling_ring_layout(const xpu_tiling_sh
 }
 
 /* The bits of `whole` of the product behind the windows, whose input tiles are the slots, and bytes of its scratch,
- * which begins with these. */
-static inline int32_t xpu_tiling_behind_whole(const xpu_tiling_ring *r) {
-    const int32_t common = XPU_TILE_WHOLE_X | XPU_TILE_WHOLE_W | XPU_TILE_SCALES | XPU_TILE_THREE_Y;
-    return common | (r->slots == 1 ? XPU_TILE_ONE_X : r->slots == 3 ? XPU_TILE_THREE_X : 0);
+ * which begins with these. Weights stay, but where one step has all rows, which needs each block once. */
+static inline int32_t xpu_tiling_behind_whole(const xpu_tiling_ring *r, int32_t height) {
+    const int32_t common = XPU_TILE_WHOLE_X | XPU_TILE_SCALES | XPU_TILE_THREE_Y;
+    return common | (r->step_rows >= height ? XPU_TILE_THREE_W : XPU_TILE_WHOLE_W) |
+           (r->slots == 1   ? XPU_TILE_ONE_X
+            : r->slots == 3 ? XPU_TILE_THREE_X
+                            : 0);
 }
 
-static inline uint64_t xpu_tiling_behind(const xpu_tiling_shape *s, const xpu_tiling_ring *r, int32_t columns,
-                                         int has_branch, xpu_tiling_format format) {
-    const int32_t whole = xpu_tiling_behind_whole(r);
-    return xpu_tiling_layout(s, r->step_rows, s->out_w, s->in_c, whole, columns, has_branch, format).total;
+static inline uint64_t xpu_tiling_behind(const xpu_tiling_shape *s, const xpu_tiling_ring *r, int32_t tile_c,
+                                         int32_t columns, int has_branch, xpu_tiling_format format) {
+    const int32_t whole = xpu_tiling_behind_whole(r, s->out_h);
+    return xpu_tiling_layout(s, r->step_rows, s->out_w, tile_c, whole, columns, has_branch, format).total;
 }
 
 /* What recurrent_i16 has in SM, in bytes from the start of its scratch. Blocks of weights as above: a column tile, and

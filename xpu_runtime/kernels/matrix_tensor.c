@@ -292,6 +292,18 @@ static int drains_apart(const struct work *k) {
     return XPU_RECORDED && can && a->banks > 1 && !one_drain;
 }
 
+/* Of a product behind windows: these have made its input when the first column tile is computed; what is loaded are
+ * branches, weights that do not stay, and for the first step those that do. The first results have room. */
+static void set_waits_behind(const struct work *k, const struct tile *t, const struct chunk *c, uint32_t *words,
+                             xpu_ticket loaded) {
+    const int is_loaded = k->args.branch || !(k->args.whole & XPU_TILE_WHOLE_W) || (t->oh == 0 && c->column_tile == 0);
+    const xpu_ticket room = c->last ? results_free(k) : no_ticket;
+    if (c->column_tile == 0)
+        set_waits(words, xpu_recorded_slots()->made(t->oh, c->c + c->channels), is_loaded ? loaded : room);
+    else
+        set_waits(words, is_loaded ? loaded : no_ticket, room);
+}
+
 static uint32_t *queue_tensor(struct work *k, const struct tile *t, const struct chunk *c, uint32_t w,
                               xpu_ticket loaded) {
     const struct xpu_conv2d_i16_args *a = &k->args;
@@ -299,12 +311,10 @@ static uint32_t *queue_tensor(struct work *k, const struct tile *t, const struct
     int whole = a->whole & XPU_TILE_WHOLE_X;
     uint32_t bias = a->bias ? k->bias + 4 * (uint32_t)c->first_out : 0; /* the accumulators of bytes start from it */
     const int drains = c->last && !drains_apart(k);
-    const struct xpu_row_ring *slots = xpu_recorded_slots();
     uint32_t *words = ring_next(&rings[TENSOR], k->tensor, &k->computed);
     if (c->last) take_turn(&k->y);
-    if (slots) /* the first waits for weights, too, and there is room for its result */
-        set_waits(words, slots->made(t->oh),
-                  a->branch || (t->oh == 0 && c->column_tile == 0) ? loaded : results_free(k));
+    if (xpu_recorded_slots())
+        set_waits_behind(k, t, c, words, loaded);
     else
         set_waits(words, loaded, drains ? results_free(k) : no_ticket);
     uint32_t first_word = k->tensor[0];

@@ -330,10 +330,10 @@ static xpu_ticket rows_free(int32_t row, int32_t block) {
     return (xpu_ticket){XPU_COUNTER_WINDOW, in_ring.base + (uint32_t)(step * blocks + block + 1)};
 }
 
-static xpu_ticket step_made(int32_t row) {
+static xpu_ticket step_made(int32_t row, int32_t end) {
     const struct xpu_window_i8_args *a = &work.args;
-    const int32_t blocks = (a->in_c + a->tile_c - 1) / a->tile_c;
-    return (xpu_ticket){XPU_COUNTER_WINDOW, in_ring.base + (uint32_t)((row / a->tile_h + 1) * blocks)};
+    const int32_t blocks = (a->in_c + a->tile_c - 1) / a->tile_c, made = (end + a->tile_c - 1) / a->tile_c;
+    return (xpu_ticket){XPU_COUNTER_WINDOW, in_ring.base + (uint32_t)(row / a->tile_h * blocks + made)};
 }
 
 /* Where a step's result goes that a product reads there, and the ticket of what of it stood there before. */

@@ -329,7 +329,7 @@ static int can_read_slots(const struct xpu_window_i8_args *w, const struct xpu_c
     if (!can_conv2d_i8(q) || q->batch != 1 || q->groups != 1 || q->kernel_h != 1 || q->kernel_w != 1) return 0;
     if (q->stride_h != 1 || q->stride_w != 1 || q->pad_top || q->pad_left || q->x_divisor > 0) return 0;
     if (q->x != w->y || q->in_h != w->out_h || q->in_w != w->out_w || q->in_c != w->out_c || q->in_h != q->out_h ||
-        q->in_w != q->out_w || q->tile_c < q->in_c || q->x_pixel != w->y_pixel)
+        q->in_w != q->out_w || q->x_pixel != w->y_pixel)
         return 0;
     return w->slots >= 1 && w->slots <= XPU_MOST_SLOTS && w->lag >= 0 && w->lag <= MOST_FIELD &&
            !(q->whole & XPU_TILE_LATE_SCALES);
@@ -365,7 +365,7 @@ static uint64_t bytes_of_pipeline(const struct pipeline *l, int has_behind, uint
     const xpu_tiling_shape shape = SHAPE(l->q);
     *behind = l->p.sm + (uint32_t)both;
     if (!has_behind) return both;
-    return both + xpu_tiling_behind(&shape, &rows, (int32_t)columns, l->q.branch != 0, XPU_TILING_I8);
+    return both + xpu_tiling_behind(&shape, &rows, l->q.tile_c, (int32_t)columns, l->q.branch != 0, XPU_TILING_I8);
 }
 
 /* What the calls have of SM together. */
@@ -395,10 +395,10 @@ static void run_behind(struct pipeline *l, const xpu_recorded_call *calls, struc
                                  .ring = ring_of(&l->w, 1),
                                  .pad_top = l->w.pad_top,
                                  .blocks = xpu_tiling_column_tiles(l->p.out_c, ring->columns),
-                                 .readers = ring->readers,
+                                 .column_tiles = xpu_tiling_column_tiles(l->q.out_c, ring->columns),
                                  .banks = l->p.banks < l->q.banks ? l->p.banks : l->q.banks};
-    l->q.whole = xpu_tiling_behind_whole(&chain.ring);
-    l->q.tile_h = l->w.step_rows, l->q.tile_w = l->q.out_w, l->q.tile_c = l->q.in_c, l->q.sm_bytes = MOST;
+    l->q.whole = xpu_tiling_behind_whole(&chain.ring, l->q.out_h);
+    l->q.tile_h = l->w.step_rows, l->q.tile_w = l->q.out_w, l->q.sm_bytes = MOST;
     now.call = BEHIND;
     xpu_engines_done = none;
     xpu_conv2d_i8(&l->q, calls[BEHIND].layer, none);
@@ -421,7 +421,7 @@ static void run_pipeline(const xpu_recorded_call *calls, uint32_t count, xpu_tic
     *ring = (struct xpu_row_ring){.rows = w->ring_rows, .columns = (int32_t)now.columns, .slots = rows.slots};
     ring->at = lay_out_ring(p, w, has_behind, now.columns);
     if (has_behind) {
-        ring->readers = xpu_tiling_column_tiles(l.q.out_c, ring->columns);
+        ring->readers = xpu_tiling_column_tiles(l.q.out_c, ring->columns) * xpu_tiling_chunks(0, l.q.in_c, l.q.tile_c);
         bytes_of_pipeline(&l, 1, now.columns, &l.q.sm);
         ring->at.y = l.q.sm;
     }

@@ -24,7 +24,7 @@ static void take_loads(merger *m, const xpu_recorded_behind *c) {
 
 /* A step of it, with the stores of its results. */
 static void take_step(merger *m, const xpu_recorded_behind *c) {
-    for (int32_t stores = 0; stores < c->readers && m->next < m->d->count; m->next++) {
+    for (int32_t stores = 0; stores < c->column_tiles && m->next < m->d->count; m->next++) {
         stores += m->d->engines[m->next] == XPU_ENGINE_DMA1;
         take(m, m->next);
     }
@@ -114,7 +114,7 @@ static void put_in_order(const merger *m, xpu_descriptors *d, int32_t banks, xpu
         engines[i] = d->engines[m->order[i]];
         if (engines[i] != XPU_ENGINE_TENSOR) continue;
         xpu_desc_tensor_set_bank(words[i], bank);
-        if (++bank >= (uint32_t)banks) bank = 0;
+        if (xpu_desc_tensor_get_drain(words[i]) && ++bank >= (uint32_t)banks) bank = 0;
     }
     memcpy(d->words, words, d->count * sizeof *words);
     memcpy(d->engines, engines, d->count);

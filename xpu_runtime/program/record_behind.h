@@ -14,7 +14,7 @@ typedef struct {
         loads; /* of the second product: its first descriptor, and how many of its loads come before all steps */
     xpu_tiling_shape windows;
     xpu_tiling_ring ring;
-    int32_t pad_top, blocks, readers, banks; /* blocks, readers: descriptors of a tile of either product */
+    int32_t pad_top, blocks, column_tiles, banks; /* blocks, column_tiles: of the first product, of the second */
 } xpu_recorded_behind;
 
 /* `signals`: of each counter, by the lists before. NULL, or why there is no order in which engines can go on. */
