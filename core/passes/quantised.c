@@ -221,6 +221,48 @@ static int make_product(pass *p, const group *g, xpu_status *status) {
     return 1;
 }
 
+/* The bytes of `node`'s result, whose operands are constants, as a table of the group; {0}: they do not fold. */
+static xpu_value folded_table(pass *p, const group *g, xpu_node node) {
+    xpu_tensor result;
+    if (!constant_bytes(p, xpu_node_output(p->graph, node, 0), &result)) return (xpu_value){0};
+    const char *name = xpu_printf(p->arena, "%s/table", xpu_value_at(p->graph, g->y.q)->name);
+    return xpu_graph_const_bytes(p->graph, name, &result);
+}
+
+static xpu_value all_bytes(pass *p, xpu_dtype dtype) {
+    uint8_t bytes[256];
+    for (int i = 0; i < 256; i++) bytes[i] = (uint8_t)i;
+    const xpu_tensor all = {.dtype = dtype, .rank = 1, .dims = {256}, .data = bytes};
+    return xpu_graph_const_bytes(p->graph, NULL, &all);
+}
+
+/* A constant of one byte that leaves the other operand its shape. */
+static int is_one_byte(pass *p, xpu_value value, xpu_value other, xpu_tensor *tensor) {
+    return xpu_value_at(p->graph, value)->rank <= xpu_value_at(p->graph, other)->rank &&
+           constant_bytes(p, value, tensor) && xpu_tensor_bytes(tensor) == 1 && !xpu_is_constant(p->graph, other);
+}
+
+/* A sum or product with one constant byte is a function of a byte: a table, of what the operator makes of all. */
+static xpu_value table_of_pair(pass *p, const group *g, xpu_op_id op, const xpu_value operands[2],
+                               const xpu_attr *attrs, uint32_t count, int of) {
+    xpu_tensor one;
+    if (!is_one_byte(p, operands[!of], operands[of], &one)) return (xpu_value){0};
+    one.rank = 0;
+    xpu_value values[2];
+    values[of] = all_bytes(p, xpu_value_at(p->graph, operands[of])->dtype);
+    values[!of] = xpu_graph_const_bytes(p->graph, NULL, &one);
+    return folded_table(p, g, xpu_build(p->graph, g->quantise, op, values, 2, NULL, attrs, count, NULL, 0, p->diags));
+}
+
+static xpu_status become_pair(pass *p, const group *g, xpu_op_id op, const xpu_value operands[2], const xpu_attr *attrs,
+                              uint32_t count) {
+    for (int i = 0; i < 2; i++) {
+        const xpu_value pair[] = {operands[i], table_of_pair(p, g, op, operands, attrs, count, i)};
+        if (pair[1].id) return become(p, g, XPU_OP_LOOKUP, pair, 2, NULL, 0);
+    }
+    return become(p, g, op, operands, 2, attrs, count);
+}
+
 static int make_pair(pass *p, const group *g, xpu_status *status) {
     scheme a, b;
     if (!dequantised_bytes(p, xpu_node_input(p->graph, g->producer, 0), &a) ||
@@ -235,7 +277,7 @@ static int make_pair(pass *p, const group *g, xpu_status *status) {
         xpu_attr attrs[] = {XPU_ATTR_INT_OF(DTYPE, g->y.dtype), XPU_ATTR_FLOAT_OF(X_FACTOR, k.ra),
                             XPU_ATTR_FLOAT_OF(B_FACTOR, k.rb),  XPU_ATTR_FLOAT_OF(ADDEND, k.f),
                             XPU_ATTR_INT_OF(Y_LOW, g->low),     XPU_ATTR_INT_OF(Y_HIGH, g->high)};
-        *status = become(p, g, XPU_OP_QADD, operands, 2, attrs, 6);
+        *status = become_pair(p, g, XPU_OP_QADD, operands, attrs, 6);
         return 1;
     }
     float factor = xa_qmul_scale(a.scales[0], b.scales[0], y_scale);
@@ -244,7 +286,7 @@ static int make_pair(pass *p, const group *g, xpu_status *status) {
                         XPU_ATTR_INT_OF(B_ZERO, b.zero),     XPU_ATTR_INT_OF(Y_ZERO, g->y.zero),
                         XPU_ATTR_FLOAT_OF(X_FACTOR, factor), XPU_ATTR_INT_OF(Y_LOW, g->low),
                         XPU_ATTR_INT_OF(Y_HIGH, g->high)};
-    *status = become(p, g, XPU_OP_QMUL, operands, 2, attrs, 7);
+    *status = become_pair(p, g, XPU_OP_QMUL, operands, attrs, 7);
     return 1;
 }
 
@@ -264,11 +306,8 @@ static int make_global_average(pass *p, const group *g, xpu_status *status) {
  * which fold. */
 static xpu_value table_of(pass *p, const group *g, const scheme *x, xpu_node unary) {
     xpu_graph *graph = p->graph;
-    uint8_t bytes[256];
-    for (int i = 0; i < 256; i++) bytes[i] = (uint8_t)i;
-    xpu_tensor all = {.dtype = x->dtype, .rank = 1, .dims = {256}, .data = bytes}, result;
     xpu_tensor zero = {.dtype = x->dtype, .data = &(uint8_t){(uint8_t)x->zero}};
-    xpu_value operands[] = {xpu_graph_const_bytes(graph, NULL, &all), vector_of(p, NULL, x->scales, 1),
+    xpu_value operands[] = {all_bytes(p, x->dtype), vector_of(p, NULL, x->scales, 1),
                             xpu_graph_const_bytes(graph, NULL, &zero)};
     xpu_node node = xpu_build(graph, g->quantise, XPU_OP_DEQUANTIZE, operands, 3, NULL, NULL, 0, NULL, 0, p->diags);
     if (unary.id) {
@@ -283,9 +322,7 @@ static xpu_value table_of(pass *p, const group *g, const scheme *x, xpu_node una
     operands[2] = xpu_graph_const_bytes(graph, NULL, &zero);
     node = xpu_build(graph, g->quantise, XPU_OP_QUANTIZE, operands, 3, NULL, &XPU_ATTR_INT_OF(DTYPE, g->y.dtype), 1,
                      NULL, 0, p->diags);
-    if (!constant_bytes(p, xpu_node_output(graph, node, 0), &result)) return (xpu_value){0};
-    const char *name = xpu_printf(p->arena, "%s/table", xpu_value_at(graph, g->y.q)->name);
-    return xpu_graph_const_bytes(graph, name, &result);
+    return folded_table(p, g, node);
 }
 
 static int make_lookup(pass *p, const group *g, xpu_status *status) {

@@ -3,6 +3,7 @@
  * all sizes, with one shape, with free ones and inside a branch, where core 0 makes the descriptors; on rtl they take
  * fewer cycles than the cores need.
  */
+#include "core/arith.h"
 #include "tests/gen/onnx_build.h"
 #include "tests/golden/random_quantised.h"
 
@@ -32,9 +33,10 @@ static void scalar(xpu_onnx_builder *b, const char *name, xpu_dtype dtype, const
     xpu_onnx_initializer(b, name, &(xpu_tensor){dtype, 0, {0}, (void *)(uintptr_t)value}, 0);
 }
 
+static const float scales[] = {1.0f / 16, 1.0f / 8, 0.21f};
+static const uint8_t zeros[] = {131, 117, 90};
+
 static void add_schemes(xpu_onnx_builder *b, int is_signed) {
-    static const float scales[] = {1.0f / 16, 1.0f / 8, 0.21f};
-    static const uint8_t zeros[] = {131, 117, 90};
     static const int8_t signed_zeros[] = {3, -11};
     static const char *const scale_names[] = {"xs", "zs", "ys"}, *const zero_names[] = {"xz", "zz", "yz"};
     for (int i = 0; i < 3; i++) {
@@ -78,6 +80,24 @@ static const char *write_layer(const layer *l, xpu_arena *arena, xpu_diags *diag
     add_operator(&b, l->op, "yq", arena);
     xpu_onnx_node(&b, "DequantizeLinear", "d", "y", (const char *const[]){"yq", "ys", "yz", NULL});
     xpu_onnx_output(&b, "y", MOST_RANK, l->dims);
+    return write(&b, arena, diags);
+}
+
+/* A sum or product of x and one constant byte, on either side. */
+static const char *write_one_byte(operator op, int is_first, const uint8_t *byte, const int64_t *dims, xpu_arena *arena,
+                                  xpu_diags *diags) {
+    xpu_onnx_builder b;
+    xpu_onnx_begin(&b, arena, 13);
+    add_schemes(&b, 0);
+    xpu_onnx_input(&b, "x", MOST_RANK, dims);
+    xpu_onnx_node(&b, "QuantizeLinear", "q0", "xq", (const char *const[]){"x", "xs", "xz", NULL});
+    xpu_onnx_initializer(&b, "zq", &(xpu_tensor){XPU_U8, 1, {1}, (void *)(uintptr_t)byte}, 0);
+    xpu_onnx_node(&b, "DequantizeLinear", "a", "a", (const char *const[]){"xq", "xs", "xz", NULL});
+    xpu_onnx_node(&b, "DequantizeLinear", "c", "c", (const char *const[]){"zq", "zs", "zz", NULL});
+    xpu_onnx_node(&b, names[op], "f", "f", (const char *const[]){is_first ? "c" : "a", is_first ? "a" : "c", NULL});
+    xpu_onnx_node(&b, "QuantizeLinear", "yq", "yq", (const char *const[]){"f", "ys", "yz", NULL});
+    xpu_onnx_node(&b, "DequantizeLinear", "d", "y", (const char *const[]){"yq", "ys", "yz", NULL});
+    xpu_onnx_output(&b, "y", MOST_RANK, dims);
     return write(&b, arena, diags);
 }
 
@@ -150,6 +170,50 @@ static void shapes(void) {
                 memcpy(l.dims, dims[i], sizeof l.dims);
                 run_layer(&l, chips[c], arena, &b.diags);
             }
+    bench_close(&b);
+}
+
+/* What the formulas of core/arith.h make of x and the constant. */
+static float formula(operator op, int is_first, float x, uint8_t byte) {
+    const int32_t q = xa_quantize(x, scales[0], zeros[0], 0, UINT8_MAX);
+    if (op == PRODUCT) {
+        const float r = xa_qmul_scale(scales[0], scales[1], scales[2]);
+        return xa_dequantize(xa_qmul(q, zeros[0], byte, zeros[1], r, zeros[2], 0, UINT8_MAX), scales[2], zeros[2]);
+    }
+    const int first = is_first, second = !is_first; /* the schemes of the operands */
+    const int32_t levels[] = {q, byte};
+    const xa_qadd_constants k =
+        xa_qadd_prepare(scales[first], zeros[first], scales[second], zeros[second], scales[2], zeros[2]);
+    const int32_t y = xa_qadd(levels[first], levels[second], k.ra, k.rb, k.f, 0, UINT8_MAX);
+    return xa_dequantize(y, scales[2], zeros[2]);
+}
+
+/* Of a byte and a constant: a table. */
+static void constants(void) {
+    enum { ELEMENTS = 5 * 16 * 16 };
+    static const int64_t dims[] = {1, 5, 16, 16};
+    static const uint8_t byte = 203;
+    BENCH_OPEN(b);
+    xpu_arena *arena = xpu_arena_new(&b.mem, "test");
+    fill_inputs();
+    for (int i = 0; i < 4; i++) {
+        const operator op = i & 1 ? PRODUCT : SUM;
+        xpu_device_check check;
+        xpurt_tensor inputs[2], y = {0};
+        set_inputs(inputs, dims);
+        int good = xpu_device_check_compile(&check, write_one_byte(op, i / 2, &byte, dims, arena, &b.diags), "standard",
+                                            "auto");
+        if (good) {
+            CU_ASSERT_EQUAL(count_layers(check.program, "elementwise", arena), 1);
+            good = xpu_device_check_layers(&check, inputs, 1, &y);
+        }
+        if (!good) printf("%s: %s\n", names[op], check.message);
+        CU_ASSERT_FATAL(good);
+        for (int64_t e = 0; e < ELEMENTS; e++)
+            CU_ASSERT_EQUAL(((const float *)y.data)[e], formula(op, i / 2, input[0][e], byte));
+        xpurt_tensor_clear(&y);
+        xpu_device_check_close(&check);
+    }
     bench_close(&b);
 }
 
@@ -230,5 +294,5 @@ static void on_rtl(void) {
     bench_close(&b);
 }
 
-XPU_TEST_MAIN("elementwise layers of bytes", {"shapes", shapes}, {"free sizes", free_sizes}, {"branches", branches},
-              {"on rtl", on_rtl})
+XPU_TEST_MAIN("elementwise layers of bytes", {"shapes", shapes}, {"constants", constants}, {"free sizes", free_sizes},
+              {"branches", branches}, {"on rtl", on_rtl})
