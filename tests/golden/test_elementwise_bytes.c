@@ -7,7 +7,7 @@
 #include "tests/gen/onnx_build.h"
 #include "tests/golden/random_quantised.h"
 
-enum { MOST_ELEMENTS = 1 << 18, MOST_RANK = 4 };
+enum { MOST_ELEMENTS = 1 << 20, MOST_RANK = 4 };
 
 static float input[2][MOST_ELEMENTS];
 
@@ -125,6 +125,36 @@ static const char *write_branches(const int64_t *dims, xpu_arena *arena, xpu_dia
     return write(&b, arena, diags);
 }
 
+/* x, behind a maximum where it shall be an image, and z, which is a row of it; z is the first operand where swapped. */
+typedef struct {
+    int64_t dims[MOST_RANK], z[MOST_RANK];
+    int z_rank, is_image, is_swapped;
+} row_case;
+
+static const char *write_rows(const row_case *r, operator op, xpu_arena *arena, xpu_diags *diags) {
+    static const int64_t kernel[] = {3, 3}, pads[] = {1, 1, 1, 1};
+    xpu_onnx_builder b;
+    xpu_onnx_begin(&b, arena, 13);
+    add_schemes(&b, 0);
+    xpu_onnx_input(&b, "x", MOST_RANK, r->dims);
+    xpu_onnx_input(&b, "z", r->z_rank, r->z);
+    xpu_onnx_node(&b, "QuantizeLinear", "q0", "xq", (const char *const[]){"x", "xs", "xz", NULL});
+    xpu_onnx_node(&b, "QuantizeLinear", "q1", "zq", (const char *const[]){"z", "zs", "zz", NULL});
+    if (r->is_image) {
+        XpuOnnx__NodeProto *pool = xpu_onnx_node(&b, "MaxPool", "p", "xp", (const char *const[]){"xq", NULL});
+        xpu_onnx_ints(&b, pool, "kernel_shape", kernel, 2);
+        xpu_onnx_ints(&b, pool, "pads", pads, 4);
+    }
+    xpu_onnx_node(&b, "DequantizeLinear", "a", "a", (const char *const[]){r->is_image ? "xp" : "xq", "xs", "xz", NULL});
+    xpu_onnx_node(&b, "DequantizeLinear", "c", "c", (const char *const[]){"zq", "zs", "zz", NULL});
+    xpu_onnx_node(&b, names[op], "f", "f",
+                  (const char *const[]){r->is_swapped ? "c" : "a", r->is_swapped ? "a" : "c", NULL});
+    xpu_onnx_node(&b, "QuantizeLinear", "yq", "yq", (const char *const[]){"f", "ys", "yz", NULL});
+    xpu_onnx_node(&b, "DequantizeLinear", "d", "y", (const char *const[]){"yq", "ys", "yz", NULL});
+    xpu_onnx_output(&b, "y", MOST_RANK, r->dims);
+    return write(&b, arena, diags);
+}
+
 /* ---- tests ---- */
 
 static void set_inputs(xpurt_tensor inputs[2], const int64_t *dims) {
@@ -217,6 +247,38 @@ static void constants(void) {
     bench_close(&b);
 }
 
+static void rows(void) {
+    static const row_case cases[] = {
+        {{2, 36, 9, 11}, {2, 36, 1, 1}, 4, 1, 0},  {{3, 16, 7, 7}, {1, 16, 1, 1}, 4, 1, 1},
+        {{1, 72, 30, 28}, {1, 72, 1, 1}, 4, 1, 0}, {{2, 40, 5, 6}, {40, 1, 1}, 3, 1, 1},
+        {{2, 33, 5, 6}, {2, 33, 1, 1}, 4, 0, 0},   {{1, 1, 60, 130}, {130}, 1, 0, 0},
+        {{2, 3, 20, 9}, {1, 1, 1, 9}, 4, 0, 1},    {{1, 8, 300, 300}, {1, 8, 1, 1}, 4, 1, 1},
+    };
+    static const char *const chips[] = {"nano", "standard", "pro"};
+    BENCH_OPEN(b);
+    xpu_arena *arena = xpu_arena_new(&b.mem, "test");
+    fill_inputs();
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++)
+        for (int op = SUM; op <= PRODUCT; op++) {
+            const row_case *r = &cases[i];
+            xpu_device_check check;
+            xpurt_tensor inputs[2], y = {0};
+            set_inputs(inputs, r->dims);
+            inputs[1] = (xpurt_tensor){"z", "float32", r->z_rank, {r->z[0], r->z[1], r->z[2], r->z[3]}, input[1]};
+            int good = xpu_device_check_compile(&check, write_rows(r, (operator)op, arena, &b.diags),
+                                                chips[(i + (size_t)op) % 3], "auto");
+            if (good) {
+                CU_ASSERT_EQUAL(count_layers(check.program, "elementwise", arena), 1);
+                good = xpu_device_check_layers(&check, inputs, 2, &y);
+            }
+            if (!good) printf("case %d, %s: %s\n", (int)i, names[op], check.message);
+            CU_ASSERT(good);
+            xpurt_tensor_clear(&y);
+            xpu_device_check_close(&check);
+        }
+    bench_close(&b);
+}
+
 /* One program for several sizes, whose lists are made when a shape is bound. */
 static void free_sizes(void) {
     static const int64_t sizes[][MOST_RANK] = {{1, 24, 1, 1}, {2, 24, 9, 7}, {1, 24, 64, 60}, {3, 24, 33, 64}};
@@ -294,5 +356,5 @@ static void on_rtl(void) {
     bench_close(&b);
 }
 
-XPU_TEST_MAIN("elementwise layers of bytes", {"shapes", shapes}, {"constants", constants}, {"free sizes", free_sizes},
-              {"branches", branches}, {"on rtl", on_rtl})
+XPU_TEST_MAIN("elementwise layers of bytes", {"shapes", shapes}, {"constants", constants}, {"rows", rows},
+              {"free sizes", free_sizes}, {"branches", branches}, {"on rtl", on_rtl})

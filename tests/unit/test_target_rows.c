@@ -131,7 +131,7 @@ static xpu_value pair_of(bench *b, xpu_op_id op, xpu_value x, xpu_value y) {
 }
 
 static xpu_value broadcast(bench *b, xpu_op_id op) {
-    return pair_of(b, op, bytes_in(b, DIMS(2, 4)), bytes_in(b, DIMS(4)));
+    return pair_of(b, op, bytes_in(b, DIMS(2, 4)), bytes_in(b, DIMS(2, 1)));
 }
 
 static xpu_value converted(bench *b, xpu_op_id op, xpu_dtype dtype, xpu_value scale) {

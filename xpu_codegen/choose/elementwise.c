@@ -114,3 +114,58 @@ double xpu_bytes_on_cores_cycles(xpu_codegen *cg, xpu_dim elements, int tensors,
     const double lines = (double)xpu_dim_upper(cg, elements) / LINE;
     return xpu_cost.start_core + fmax(lines * cycles_of_64 / cg->chip.cores, lines * tensors * xpu_cost.line);
 }
+
+/* ---- rows of bytes ---- */
+
+static int has_dims_of(const xpu_codegen *cg, xpu_value value, xpu_value y) {
+    const xpu_value_info *a = xpu_value_at(cg->graph, value), *b = xpu_value_at(cg->graph, y);
+    int same = a->rank == b->rank;
+    for (int i = 0; same && i < a->rank; i++) same = xpu_dim_same(&cg->graph->dims, a->dims[i], b->dims[i]);
+    return same;
+}
+
+/* All dims of the value but one are 1, that being y's, counted from the last; the first may be y's, too: by_first. */
+static int is_row(const xpu_codegen *cg, xpu_value value, xpu_value y, int from_last, int *by_first) {
+    const xpu_value_info *row = xpu_value_at(cg->graph, value), *all = xpu_value_at(cg->graph, y);
+    const int own = row->rank - 1 - from_last;
+    if (own < 0 || row->rank > all->rank) return 0;
+    *by_first = 0;
+    for (int i = 0; i < row->rank; i++) {
+        const int is_first = i == 0 && row->rank == all->rank && own > 0;
+        const xpu_dim dim = row->dims[i], of_y = all->dims[i + all->rank - row->rank];
+        if (i == own && !xpu_dim_same(&cg->graph->dims, dim, of_y)) return 0;
+        if (i == own || xpu_is_one(cg, dim)) continue;
+        if (!is_first || !xpu_dim_same(&cg->graph->dims, dim, of_y)) return 0;
+        *by_first = 1;
+    }
+    return 1;
+}
+
+/* The layer of a pair whose operands are known. */
+static xpu_elementwise_shape shape_of_rows(xpu_codegen *cg, xpu_value y, const xpu_row_pair *pair) {
+    const int rank = xpu_value_at(cg->graph, y)->rank, first = pair->is_image ? 2 : 1, last = rank - !pair->is_image;
+    const xpu_dim of_image = xpu_dims_product(cg, y, first, last), images = xpu_value_dim(cg, y, 0);
+    return (xpu_elementwise_shape){.images = pair->row_by_image ? images : xpu_dim_of(cg, 1),
+                                   .rows =
+                                       pair->row_by_image ? of_image : xpu_dim_mul(&cg->graph->dims, images, of_image),
+                                   .columns = xpu_value_dim(cg, y, pair->is_image ? 1 : rank - 1),
+                                   .x_bytes = 1,
+                                   .branch_bytes = 1,
+                                   .y_bytes = 1,
+                                   .branch_is_row = 1};
+}
+
+int xpu_find_row_pair(xpu_codegen *cg, xpu_node node, xpu_row_pair *pair) {
+    const xpu_value y = xpu_node_output(cg->graph, node, 0);
+    const int rank = xpu_value_at(cg->graph, y)->rank;
+    for (uint32_t i = 0; i < 2; i++) {
+        const xpu_value row = xpu_node_input(cg->graph, node, !i);
+        if (rank < 2 || !has_dims_of(cg, xpu_node_input(cg->graph, node, i), y) || has_dims_of(cg, row, y)) continue;
+        *pair = (xpu_row_pair){.full = i};
+        pair->is_image = (rank == 3 || rank == 4) && is_row(cg, row, y, rank - 2, &pair->row_by_image);
+        if (!pair->is_image && !is_row(cg, row, y, 0, &pair->row_by_image)) continue;
+        pair->shape = shape_of_rows(cg, y, pair);
+        return xpu_choose_elementwise(cg, &pair->shape, &pair->tile);
+    }
+    return 0;
+}

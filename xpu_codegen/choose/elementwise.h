@@ -30,4 +30,14 @@ double xpu_elementwise_cycles(xpu_codegen *cg, const xpu_elementwise_tile *tile)
 /* The same of bytes on the cores: `elements` of each of `tensors`, cycles_of_64 of a core for 64 of them. */
 double xpu_bytes_on_cores_cycles(xpu_codegen *cg, xpu_dim elements, int tensors, double cycles_of_64);
 
+/* A sum or product of bytes with a row of channels, for all pixels of an image or of all, or of elements of the last
+ * dim, for all others; which operand has the result's dims, and whether these are an image. */
+typedef struct {
+    uint32_t full;
+    int is_image, row_by_image;
+    xpu_elementwise_shape shape;
+    xpu_elementwise_tile tile;
+} xpu_row_pair;
+int xpu_find_row_pair(xpu_codegen *cg, xpu_node node, xpu_row_pair *pair);
+
 #endif

@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "xpu_codegen/choose/chain_loops.h"
+#include "xpu_codegen/choose/elementwise.h"
 #include "xpu_codegen/shuffle.h"
 
 typedef struct {
@@ -143,9 +144,11 @@ static void place_image(pass *p, xpu_node node) {
     xpu_value_at(p->graph, xpu_node_output(p->graph, node, 0))->layout = XPU_LAYOUT_CHANNEL_LAST;
 }
 
-/* Both operands have the result's dims: channel-last where one of them is. */
+/* Both operands have the result's dims: channel-last where one of them is; or one is a row of channels, whose order is
+ * that of pixels, or of the last dim. */
 static void place_pair(pass *p, xpu_node node) {
-    int image = any_channel_last(p, node);
+    xpu_row_pair pair;
+    const int image = xpu_find_row_pair(p->cg, node, &pair) ? pair.is_image : any_channel_last(p, node);
     xpu_layout layout = image ? XPU_LAYOUT_CHANNEL_LAST : XPU_LAYOUT_LINEAR;
     for (uint32_t i = 0; i < 2; i++) want(p, node, i, layout);
     xpu_value_at(p->graph, xpu_node_output(p->graph, node, 0))->layout = layout;

@@ -8,6 +8,7 @@
 #include "core/passes/passes.h"
 #include "xpu_codegen/choose/byte_tasks.h"
 #include "xpu_codegen/choose/chain_loops.h"
+#include "xpu_codegen/choose/elementwise.h"
 #include "xpu_codegen/choose/tiles.h"
 
 enum { WORD_BYTES = 4 };
@@ -248,11 +249,15 @@ static int same_shape_holds(xpu_rule_query *query) {
     xpu_codegen *cg = codegen_of(query);
     xpu_value a = xpu_node_input(cg->graph, query->node, 0), b = xpu_node_input(cg->graph, query->node, 1);
     xpu_value y = xpu_node_output(cg->graph, query->node, 0);
+    xpu_row_pair pair;
     if (same_elements(cg, a, y) && same_elements(cg, b, y)) return 1;
+    if (xpu_find_row_pair(cg, query->node, &pair)) return 1;
     query->value = xpu_printf(query->job->arena, "they are %s and %s", type_text(query, a), type_text(query, b));
     return 0;
 }
-static const xpu_rule same_shape = {"same-shape", "both operands of a quantised operator have the same dimensions",
+static const xpu_rule same_shape = {"same-shape",
+                                    "both operands of a quantised operator have the same dimensions, or one is a row "
+                                    "of channels, or of the last dimension",
                                     "expand the smaller operand in the model", same_shape_holds};
 
 static int is_one_constant(xpu_rule_query *query, xpu_value value) {

@@ -61,18 +61,41 @@ static xpu_status add_elementwise(xpu_codegen *cg, uint32_t layer, const xpu_ele
     return xpu_add_elementwise(cg, layer, call);
 }
 
-static xpu_status lower_pair_on_engine(xpu_codegen *cg, uint32_t layer, const struct xpu_qpair_call *pair,
-                                       xpu_value operands[2], xpu_value y, int is_product,
-                                       const xpu_elementwise_tile *tile) {
+/* What the layers of all sums and products have; operands in the order of the node. */
+static struct xpu_elementwise_call pair_on_engine(const xpu_codegen *cg, xpu_node node,
+                                                  const struct xpu_qpair_call *pair) {
+    const xpu_value a = xpu_node_input(cg->graph, node, 0), b = xpu_node_input(cg->graph, node, 1);
+    const int is_product = xpu_node_is(cg->graph, node, XPU_OP_QMUL);
     struct xpu_elementwise_call call = xpu_elementwise_defaults();
     call.x = pair->a, call.branch = pair->b, call.y = pair->y;
     call.rows = pair->count;
-    call.x_type = type_of(cg, operands[0]), call.branch_type = type_of(cg, operands[1]), call.y_type = type_of(cg, y);
+    call.x_type = type_of(cg, a), call.branch_type = type_of(cg, b);
+    call.y_type = type_of(cg, xpu_node_output(cg->graph, node, 0));
     call.op = xpu_arg_number(is_product ? XPU_POST_MUL : XPU_POST_ADD);
     call.ra = pair->a_factor, call.rb = pair->b_factor, call.f = pair->addend;
     call.x_zero = pair->a_zero, call.b_zero = pair->b_zero, call.zero = pair->y_zero;
     call.least = pair->low, call.most = pair->high;
-    return add_elementwise(cg, layer, tile, &call);
+    return call;
+}
+
+/* One operand is a row of channels for all pixels. */
+static xpu_status lower_row_pair(xpu_codegen *cg, uint32_t layer, xpu_node node, const xpu_row_pair *rows,
+                                 struct xpu_elementwise_call *call) {
+    const struct xpu_elementwise_call given = *call;
+    if (rows->full == 1) { /* x is the other one then, and a sum's second operand */
+        call->x = given.branch, call->branch = given.x;
+        call->x_type = given.branch_type, call->branch_type = given.x_type;
+        call->x_zero = given.b_zero, call->b_zero = given.x_zero;
+        call->branch_first = xpu_arg_number(1);
+        if (xpu_node_is(cg->graph, node, XPU_OP_QADD)) call->ra = given.rb, call->rb = given.ra;
+    }
+    const xpu_dim image = xpu_dim_mul(&cg->graph->dims, rows->shape.rows, rows->shape.columns);
+    call->images = xpu_arg_dim(rows->shape.images);
+    call->rows = xpu_arg_dim(rows->shape.rows);
+    call->columns = call->x_row = call->y_row = xpu_arg_dim(rows->shape.columns);
+    call->x_image = call->y_image = xpu_arg_dim(image);
+    if (rows->row_by_image) call->branch_image = call->columns;
+    return add_elementwise(cg, layer, &rows->tile, call);
 }
 
 /* Bytes are taken as levels 0 to 255, whatever their type, so that the table finds them as they are. */
@@ -107,12 +130,12 @@ xpu_status xpu_lower_qpair(xpu_codegen *cg, uint32_t layer, xpu_node node) {
     call.a_factor = xpu_arg_real(xpu_node_float(cg->graph, node, XPU_ATTR_X_FACTOR));
     call.b_factor = xpu_arg_real(xpu_node_float(cg->graph, node, XPU_ATTR_B_FACTOR));
     call.addend = xpu_arg_real(xpu_node_float(cg->graph, node, XPU_ATTR_ADDEND));
+    struct xpu_elementwise_call on_engine = pair_on_engine(cg, node, &call);
     xpu_elementwise_tile tile;
-    if (is_faster_on_engine(cg, layer, 2, xpu_cost.pair_bytes, &tile)) {
-        const int is_product = xpu_node_is(cg->graph, node, XPU_OP_QMUL);
-        return lower_pair_on_engine(cg, layer, &call, (xpu_value[]){a, b}, xpu_node_output(cg->graph, node, 0),
-                                    is_product, &tile);
-    }
+    xpu_row_pair rows;
+    if (xpu_find_row_pair(cg, node, &rows)) return lower_row_pair(cg, layer, node, &rows, &on_engine);
+    if (is_faster_on_engine(cg, layer, 2, xpu_cost.pair_bytes, &tile))
+        return add_elementwise(cg, layer, &tile, &on_engine);
     xpu_describe_layer(cg, layer, XPU_KERNEL_qpair, xpu_dim_of(cg, 0));
     return xpu_add_qpair(cg, layer, &call);
 }
