@@ -4,6 +4,7 @@
 #include "xpu_codegen/choose/factors.h"
 #include "xpu_codegen/choose/layout.h"
 #include "xpu_codegen/choose/precision.h"
+#include "xpu_codegen/choose/post_chain.h"
 #include "xpu_codegen/choose/precision_rules.h"
 #include "xpu_codegen/choose/prologue.h"
 #include "xpu_codegen/choose/rules.h"
@@ -77,7 +78,9 @@ static xpu_status prepare(xpu_target_job *job) {
     xpu_status status = xpu_choose_precision(cg);
     if (status == XPU_OK) status = xpu_join_prologues(cg);
     if (status == XPU_OK && !job->options->no_fuse) status = join_behind(cg);
-    return status == XPU_OK ? xpu_choose_layouts(cg) : status;
+    if (status == XPU_OK) status = xpu_choose_layouts(cg);
+    if (status == XPU_OK) xpu_join_maxima(cg);
+    return status;
 }
 
 static xpu_status cut(xpu_target_job *job) {

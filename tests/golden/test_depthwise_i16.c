@@ -137,11 +137,16 @@ static size_t bytes_of(const xpurt_tensor *y) {
     return (size_t)(4 * y->dims[0] * y->dims[1] * y->dims[2] * y->dims[3]);
 }
 
+static int count(const char *text, const char *part) {
+    int found = 0;
+    for (const char *at = text; (at = strstr(at, part)); at++) found++;
+    return found;
+}
+
 /* Layers that are chains: the one in front alone, where what stands behind the window is part of it. */
 static int count_chains(xpurt_program *program) {
-    int count = 0;
-    for (const char *at = xpurt_describe(program, NULL); (at = strstr(at, "\"kernel\": \"chain")); at++) count++;
-    return count;
+    const char *text = xpurt_describe(program, NULL);
+    return count(text, "\"kernel\": \"chain") + count(text, "\"kernel\": \"elementwise\"");
 }
 
 /* On a chip; y is that of the chips before, or empty. */

@@ -19,7 +19,7 @@ static const char *node_name(xpu_arena *arena, const char *kind, int i) {
     return xpu_printf(arena, "%s%d", kind, i);
 }
 
-/* PAIRS times a negation and a softmax, or products only. */
+/* PAIRS times a magnitude and a softmax, or products only. */
 static const char *write_model(int products, xpu_arena *arena, xpu_diags *diags) {
     xpu_onnx_builder b;
     size_t length;
@@ -35,7 +35,7 @@ static const char *write_model(int products, xpu_arena *arena, xpu_diags *diags)
             xpu_onnx_node(&b, "MatMul", name, next, (const char *const[]){at, weights, NULL});
         } else {
             const char *between = node_name(arena, "s", i);
-            xpu_onnx_node(&b, "Neg", name, between, (const char *const[]){at, NULL});
+            xpu_onnx_node(&b, "Abs", name, between, (const char *const[]){at, NULL});
             xpu_onnx_node(&b, "Softmax", node_name(arena, "softmax", i), next, (const char *const[]){between, NULL});
         }
         at = next;

@@ -178,8 +178,8 @@ static void buffers_of_values(void) {
     BENCH_OPEN(b);
     work w;
     xpu_value shared = constant(&b, DIMS(4, 4)), other = constant(&b, DIMS(1, 4));
-    xpu_value x = input(&b, "x", DIMS(4, 4)), y = step2(&b, XPU_EW_add, step1(&b, XPU_EW_tanh, x), shared);
-    y = step2(&b, XPU_EW_mul, step2(&b, XPU_EW_sub, y, shared), other);
+    xpu_value x = input(&b, "x", DIMS(4, 4)), y = step2(&b, XPU_EW_max, step1(&b, XPU_EW_tanh, x), shared);
+    y = step2(&b, XPU_EW_div, step2(&b, XPU_EW_min, y, shared), other);
     xpu_graph_output(b.graph, y);
     xpu_codegen *cg = work_start(&b, &w, "standard", "fp32");
     work_prepare(&b, &w);
@@ -639,11 +639,11 @@ static void dense(bench *b) { /* sigmoid and tanh take the input's bytes */
 }
 static void used_later(bench *b) { /* the second chain is the last reader of both operands */
     xpu_value x = input(b, "x", DIMS(8, 8));
-    xpu_graph_output(b->graph, step2(b, XPU_EW_add, step1(b, XPU_EW_tanh, x), x));
+    xpu_graph_output(b->graph, step2(b, XPU_EW_div, step1(b, XPU_EW_tanh, x), x));
 }
-static void broadcast(bench *b) { /* a row that is added to every row has fewer bytes than the result */
+static void broadcast(bench *b) { /* a row that every row divides has fewer bytes than the result */
     xpu_value x = input(b, "x", DIMS(8)), y = input(b, "y", DIMS(8, 8));
-    xpu_graph_output(b->graph, step2(b, XPU_EW_add, x, y));
+    xpu_graph_output(b->graph, step2(b, XPU_EW_div, x, y));
 }
 static void output_stays(bench *b) { /* the last layer reads an output */
     xpu_value y = step1(b, XPU_EW_tanh, input(b, "x", DIMS(8, 8)));
@@ -651,7 +651,7 @@ static void output_stays(bench *b) { /* the last layer reads an output */
     xpu_graph_output(b->graph, step1(b, XPU_EW_sigmoid, y));
 }
 static void with_constant(bench *b) { /* weights are not overwritten */
-    xpu_graph_output(b->graph, step2(b, XPU_EW_add, constant(b, DIMS(8, 8)), input(b, "x", DIMS(1, 1))));
+    xpu_graph_output(b->graph, step2(b, XPU_EW_div, constant(b, DIMS(8, 8)), input(b, "x", DIMS(1, 1))));
 }
 static void product(bench *b) { /* not a chain */
     xpu_value x = input(b, "x", DIMS(8, 8));
@@ -715,7 +715,7 @@ static void chains_of_planes(void) {
         work w;
         const int64_t rows = cases[i].rows, width = cases[i].width;
         xpu_value x = input(&b, "x", DIMS(8, rows, width)), factor = input(&b, "factor", DIMS(8, 1, width));
-        xpu_value y = step2(&b, XPU_EW_mul, x, factor);
+        xpu_value y = step2(&b, XPU_EW_div, x, factor);
         xpu_graph_output(b.graph, y);
         xpu_codegen *cg = work_start(&b, &w, "standard", "fp32");
         work_prepare(&b, &w);

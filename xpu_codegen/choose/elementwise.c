@@ -10,10 +10,11 @@
 /* Cycles, measured on the Verilated standard chip. */
 enum {
     LINE = 64,
-    COPY_CYCLES = 8, /* between two copies */
-    ROW_CYCLES = 2,  /* of a row that lies apart */
-    JOB_CYCLES = 28, /* of a group of columns, beside its rows */
-    LEAST_STEP = 48, /* where its descriptors were made before the start */
+    COPY_CYCLES = 8,    /* between two copies */
+    ROW_CYCLES = 2,     /* of a row that lies apart */
+    JOB_CYCLES = 28,    /* of a group of columns, beside its rows */
+    VECTOR_CYCLES = 38, /* for its scales, or biases, which are read while the group before runs */
+    LEAST_STEP = 48,    /* where its descriptors were made before the start */
     MOST_FIELD = 65535,
     MOST_PARTS = 512
 };
@@ -54,7 +55,8 @@ static double group_cycles(const problem *p, double width) {
     const double read =
                      lines_read(p, width, s->x_bytes) + (s->branch_is_row ? 0 : lines_read(p, width, s->branch_bytes)),
                  written = ceil(width * s->y_bytes / LINE);
-    return fmax(1, fmax(read, written));
+    const double lines = fmax(read, written);
+    return lines > 1 ? lines + 1 : 1; /* of more lines than one the next group comes a cycle late */
 }
 
 static double step_cycles(const problem *p, double rows, double *ends) {
@@ -62,7 +64,8 @@ static double step_cycles(const problem *p, double rows, double *ends) {
     const double width = p->columns ? (double)p->columns : 1, apart = s->is_strided ? ROW_CYCLES * rows : 0;
     const double elements = rows * width, groups = p->columns ? ceil(width / p->lanes) : 1;
     const double all = p->columns ? rows : ceil(rows / p->lanes);
-    const double post = groups * (all * group_cycles(p, p->columns ? fmin(width, p->lanes) : p->lanes) + JOB_CYCLES);
+    const double run = all * group_cycles(p, p->columns ? fmin(width, p->lanes) : p->lanes) + JOB_CYCLES;
+    const double post = groups * fmax(run, JOB_CYCLES + (s->has_scale + s->has_bias) * VECTOR_CYCLES);
     double load = elements * s->x_bytes / LINE + apart + COPY_CYCLES;
     if (s->branch_bytes && !s->branch_is_row) load += elements * s->branch_bytes / LINE + apart + COPY_CYCLES;
     const double store = elements * s->y_bytes / LINE + apart + COPY_CYCLES, step = fmax(load, fmax(post, store));
@@ -88,7 +91,7 @@ int xpu_choose_elementwise(xpu_codegen *cg, const xpu_elementwise_shape *shape, 
         .columns = columns,
         .lanes = cg->chip.array_columns,
         .least_step = xpu_when_listed(cg) == XPU_NOT_LISTED ? xpu_cost.step : LEAST_STEP,
-        .room = ((uint64_t)cg->chip.sm_bytes - (uint64_t)XPU_MAILBOX_BYTES * XPU_MAX_CORES) / 2,
+        .room = (uint64_t)cg->chip.sm_bytes - (uint64_t)XPU_MAILBOX_BYTES * XPU_MAX_CORES,
     };
     const int64_t most = shape->is_flat ? (int64_t)MOST_FIELD * cg->chip.array_columns : MOST_FIELD;
     tile->cycles = -1;
@@ -97,7 +100,7 @@ int xpu_choose_elementwise(xpu_codegen *cg, const xpu_elementwise_shape *shape, 
         const int64_t size = ((rows + parts - 1) / parts + unit - 1) / unit * unit;
         const xpu_tiling_elementwise_scratch at = scratch_of(&p, size < most ? size : most);
         if (size <= most && at.total <= p.room) {
-            const double cycles = cycles_of(&p, size);
+            const double cycles = cycles_of(&p, size) + (at.total > p.room / 2 ? xpu_cost.half : 0);
             if (tile->cycles < 0 || cycles < tile->cycles)
                 *tile = (xpu_elementwise_tile){(int32_t)size, (int64_t)at.total, cycles};
         }

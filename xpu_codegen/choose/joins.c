@@ -4,6 +4,7 @@
 
 #include "xpu_codegen/choose/byte_tasks.h"
 #include "xpu_codegen/choose/chain_loops.h"
+#include "xpu_codegen/choose/post_chain.h"
 #include "xpu_codegen/image_chain.h"
 #include "xpu_codegen/read_through.h"
 
@@ -64,7 +65,7 @@ static int writes_apart(xpu_codegen *cg, xpu_value value, const xpu_extent *plac
     case XPU_OP_RELAYOUT:
     case XPU_OP_INTERLEAVE: return 1;
     case XPU_OP_SLICE: return !xpu_is_part(cg, node, NULL) && !xpu_is_read_through(cg, node);
-    case XPU_OP_CHAIN: return is_chain_over_images(cg, node);
+    case XPU_OP_CHAIN: return xpu_post_chain_of(cg, node, 1, NULL) || is_chain_over_images(cg, node);
     default: return 0;
     }
 }
@@ -90,7 +91,7 @@ static int reads_apart(xpu_codegen *cg, xpu_use use) {
     switch (xpu_op_id_of(xpu_node_at(cg->graph, node)->op)) {
     case XPU_OP_CONV:
     case XPU_OP_QCONV: return use.input == XPU_IN_X && is_on_tensor_engine(cg, node);
-    case XPU_OP_CHAIN: return is_plain_chain(cg, node);
+    case XPU_OP_CHAIN: return xpu_post_chain_of(cg, node, 1, NULL) || is_plain_chain(cg, node);
     case XPU_OP_CONCAT: return !xpu_is_joined(cg, node);
     case XPU_OP_SLICE: return !xpu_is_part(cg, node, NULL) && !xpu_is_read_through(cg, node);
     case XPU_OP_RELAYOUT: return !xpu_is_view(cg, node);

@@ -4,11 +4,14 @@
 #include <string.h>
 
 #include "xpu_codegen/choose/chain_loops.h"
+#include "xpu_codegen/choose/costs.h"
+#include "xpu_codegen/choose/post_chain.h"
 #include "xpu_codegen/lower/buffers.h"
 #include "xpu_codegen/lower/by_size.h"
 #include "xpu_codegen/lower/epilogue.h"
 #include "xpu_codegen/lower/layers.h"
 #include "xpu_codegen/lower/operators.h"
+#include "xpu_codegen/lower/post_chain.h"
 #include "xpu_codegen/image_chain.h"
 #include "xpu_codegen/read_through.h"
 #include "xpu_runtime/include/xpu_kernel_args.h"
@@ -178,24 +181,36 @@ static int all_dense(xpu_codegen *cg, const xpu_chain_loops *loops, uint32_t inp
     return 1;
 }
 
-/* In thousandths: what core 0 does, which first queues the engine's steps, so that all cores end together. The rows of
- * the engine's last step are there when it ends. */
-static int64_t late_share(const xpu_codegen *cg, double vectors, const xpu_chain *chain, const xpu_tile *tile,
-                          double rows) {
-    const double work = vectors * xpu_chain_vector_cycles(chain), cores = cg->chip.cores;
+/* What each core has to do when the product ends, in cycles. The rows of the engine's last step are there then. */
+static double late_work(const xpu_codegen *cg, double work, const xpu_tile *tile, double rows) {
+    const double cores = cg->chip.cores;
     const double meanwhile = tile->tile_h < rows ? tile->cycles * (1 - tile->tile_h / rows) : 0;
     const double late = (work - (cores - 1) * meanwhile) / cores;
-    return late > 0 ? (int64_t)(1000 * late / work) : 0;
+    return late > 0 ? late : 0;
+}
+
+/* In thousandths: what core 0 does, which first queues the engine's steps, so that all cores end together. */
+static int64_t late_share(const xpu_codegen *cg, double vectors, const xpu_chain *chain, const xpu_tile *tile,
+                          double rows) {
+    const double work = vectors * xpu_chain_vector_cycles(chain);
+    return (int64_t)(1000 * late_work(cg, work, tile, rows) / work);
+}
+
+/* The tiles of the layer before, whose rows a chain begins with; NULL: there is none. */
+static const xpu_tiles *tiles_before(xpu_codegen *cg, uint32_t layer, xpu_node node) {
+    const int is_image = xpu_value_at(cg->graph, xpu_node_input(cg->graph, node, 0))->rank == 4;
+    if (!is_image || cg->chip.cores < 2 || !xpu_follows_tensor(cg, layer, node)) return NULL;
+    return cg->layers.items[layer - 1].tiles;
 }
 
 /* A chain behind a convolution on the tensor engine begins with the first rows. */
 static void begin_early(xpu_codegen *cg, uint32_t layer, xpu_node node, struct xpu_chain_dense_call *call) {
     const xpu_value x = xpu_node_input(cg->graph, node, 0);
-    const xpu_tiles *made = xpu_follows_tensor(cg, layer, node) ? cg->layers.items[layer - 1].tiles : NULL;
+    const xpu_tiles *made = tiles_before(cg, layer, node);
     int has_rows = 0; /* before the product ends */
     call->late_share = xpu_arg_number(-1);
     call->row = call->rows = xpu_arg_number(0);
-    if (!made || cg->chip.cores < 2 || xpu_value_at(cg->graph, x)->rank != 4) return;
+    if (!made) return;
     xpu_dim width = xpu_value_dim(cg, x, 3), channels = xpu_value_dim(cg, x, 1);
     xpu_sized_field share = {.field = &call->late_share};
     for (uint32_t i = 0; i < made->sizes.count; i++) {
@@ -224,6 +239,17 @@ static int is_worth_dense(xpu_codegen *cg, xpu_node node) {
     enum { LEAST = 1 << 13 };
     return xpu_node_output(cg->graph, node, XPU_OUT_ABSMAX).id ||
            xpu_dim_upper(cg, element_count(cg, xpu_node_output(cg->graph, node, XPU_OUT_Y))) >= LEAST;
+}
+
+/* Whether the cores, which begin with the first rows of the product in front, end sooner than the tensor engine. */
+static int ends_sooner_on_cores(xpu_codegen *cg, uint32_t layer, xpu_node node, const xpu_post_chain *post) {
+    const xpu_tiles *made = post->shape.is_flat && is_worth_dense(cg, node) ? tiles_before(cg, layer, node) : NULL;
+    if (!made) return 0;
+    const xpu_value y = xpu_node_output(cg->graph, node, XPU_OUT_Y);
+    const double vectors = (double)xpu_dim_upper(cg, element_count(cg, y)) / 16,
+                 work = vectors * xpu_chain_vector_cycles(xpu_chain_of(cg->graph, node)),
+                 rows = (double)xpu_dim_upper(cg, xpu_value_dim(cg, xpu_node_input(cg->graph, node, 0), 2));
+    return xpu_cost.start_core + late_work(cg, work, &made->items[made->sizes.count - 1], rows) < post->cycles;
 }
 
 static xpu_status lower_dense(xpu_codegen *cg, uint32_t layer, xpu_node node, const struct xpu_loops_group *loops,
@@ -300,7 +326,7 @@ static xpu_status add_absmax(xpu_codegen *cg, uint32_t layer, xpu_node node) {
     return xpu_add_absmax_f32(cg, layer, &call);
 }
 
-xpu_status xpu_lower_chain(xpu_codegen *cg, uint32_t layer, xpu_node node) {
+static xpu_status lower_on_cores(xpu_codegen *cg, uint32_t layer, xpu_node node) {
     const xpu_chain *chain = xpu_chain_of(cg->graph, node);
     xpu_value y = xpu_node_output(cg->graph, node, 0);
     xpu_chain_loops loops;
@@ -349,4 +375,11 @@ xpu_status xpu_lower_chain(xpu_codegen *cg, uint32_t layer, xpu_node node) {
     xpu_describe_layer(cg, layer, XPU_KERNEL_chain, xpu_dim_of(cg, 0));
     xpu_status status = xpu_add_chain(cg, layer, &plain, body);
     return status == XPU_OK ? add_absmax(cg, layer, node) : status;
+}
+
+xpu_status xpu_lower_chain(xpu_codegen *cg, uint32_t layer, xpu_node node) {
+    xpu_post_chain post;
+    if (xpu_post_chain_of(cg, node, 0, &post) && !ends_sooner_on_cores(cg, layer, node, &post))
+        return xpu_lower_post_chain(cg, layer, node, &post);
+    return lower_on_cores(cg, layer, node);
 }
