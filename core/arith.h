@@ -430,6 +430,11 @@ XA_INLINE float xa_channel_scale(float x_scale, float w_scale) {
     return xa_mul(x_scale, w_scale);
 }
 
+/* Of a sum of n such elements that becomes their mean. */
+XA_INLINE float xa_mean_scale(float x_scale, int64_t n) {
+    return xa_channel_scale(x_scale, xa_div(1.0f, (float)n));
+}
+
 /* Accumulators of the int16 operand modes wrap at 48 bits. */
 XA_INLINE int64_t xa_acc48_wrap(int64_t acc) {
     uint64_t low = (uint64_t)acc << (64 - XA_ACC48_BITS);

@@ -178,9 +178,22 @@ xpu_status xpu_infer_pool(xpu_graph *graph, xpu_node node, xpu_diags *diags) {
     return xpu_set_result(graph, node, 0, dtype, rank, dims, diags);
 }
 
+/* An average in integers needs its operand's largest magnitude. */
+static xpu_status check_precision(xpu_graph *graph, xpu_node node, xpu_diags *diags) {
+    if (!xpu_node_is(graph, node, XPU_OP_GLOBAL_AVERAGE_POOL)) return XPU_OK;
+    const int64_t precision = xpu_node_int(graph, node, XPU_ATTR_PRECISION);
+    const xpu_value_info *absmax = xpu_operand(graph, node, XPU_IN_ABSMAX);
+    if (precision == XPU_PRECISION_FP32 || (precision == XPU_PRECISION_INT16X8 && absmax && absmax->rank == 0))
+        return XPU_OK;
+    return xpu_infer_error(graph, node, diags, "op-attribute", "an average in integers needs an absmax",
+                           "the program is damaged: compile the model again", "precision is %lld, absmax is %s",
+                           (long long)precision, xpu_operand_text(graph, node, XPU_IN_ABSMAX));
+}
+
 xpu_status xpu_infer_global_pool(xpu_graph *graph, xpu_node node, xpu_diags *diags) {
     xpu_dtype dtype;
     xpu_status status = pooled_type(graph, node, &dtype, diags);
+    if (status == XPU_OK) status = check_precision(graph, node, diags);
     if (status != XPU_OK) return status;
     const xpu_value_info *x = xpu_operand(graph, node, 0);
     int rank = x->rank;
@@ -191,5 +204,7 @@ xpu_status xpu_infer_global_pool(xpu_graph *graph, xpu_node node, xpu_diags *dia
     }
     xpu_dim dims[XPU_MAX_RANK] = {x->dims[0], x->dims[1]};
     for (int i = 2; i < rank; i++) dims[i] = xpu_dim_const(&graph->dims, 1);
-    return xpu_set_result(graph, node, 0, dtype, rank, dims, diags);
+    status = xpu_set_result(graph, node, XPU_OUT_Y, dtype, rank, dims, diags);
+    if (status != XPU_OK || xpu_node_at(graph, node)->output_count <= XPU_OUT_ABSMAX) return status;
+    return xpu_set_result(graph, node, XPU_OUT_ABSMAX, XPU_F32, 0, NULL, diags);
 }

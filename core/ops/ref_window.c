@@ -151,11 +151,29 @@ xpu_status xpu_ref_average_pool(const xpu_ref_args *args) {
     return XPU_OK;
 }
 
+/* As integers, by the largest magnitude of the whole operand. */
+static void average_integers(const xpu_ref_args *args, int64_t planes, int64_t size) {
+    const float absmax = *(const float *)args->inputs[XPU_IN_ABSMAX]->data, *in = args->inputs[XPU_IN_X]->data;
+    const float inverse = xa_absmax_inverse(absmax, XA_I16_MAX);
+    const float scale = xa_mean_scale(xa_absmax_scale(absmax, XA_I16_MAX), size);
+    float *y = args->outputs[XPU_OUT_Y]->data;
+    for (int64_t plane = 0; plane < planes; plane++, in += size) {
+        int64_t sum = 0;
+        for (int64_t i = 0; i < size; i++) sum += xa_absmax_quantize(in[i], inverse, XA_I16_MAX);
+        y[plane] = xa_mul(xa_acc48_to_float(xa_acc48_wrap(sum)), scale);
+    }
+    xpu_ref_write_absmax(args);
+}
+
 xpu_status xpu_ref_global_average_pool(const xpu_ref_args *args) {
     const xpu_tensor *x = args->inputs[0];
     int64_t planes = x->dims[0] * x->dims[1], size = xpu_product(x->dims, 2, x->rank);
     const float *in = x->data;
     float *y = args->outputs[0]->data;
+    if (xpu_ref_int(args, XPU_ATTR_PRECISION) != XPU_PRECISION_FP32) {
+        average_integers(args, planes, size);
+        return XPU_OK;
+    }
     for (int64_t plane = 0; plane < planes; plane++) {
         y[plane] = xa_reduce(XA_REDUCE_MEAN, in, (size_t)size, 1);
         in += size;

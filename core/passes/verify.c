@@ -221,7 +221,7 @@ static void check_precision(verifier *v, xpu_node node) {
     const xpu_value_info *absmax = operand(v, node, XPU_IN_ABSMAX);
     int precision = precision_of(v, node);
     if (precision == XPU_PRECISION_FP32) {
-        if (w->dtype != XPU_F32) problem(v, node, "a float32 layer has integer weights");
+        if (w && w->dtype != XPU_F32) problem(v, node, "a float32 layer has integer weights");
         if (scale || absmax) problem(v, node, "a float32 layer has the operands of an integer one");
         return;
     }
@@ -230,6 +230,10 @@ static void check_precision(verifier *v, xpu_node node) {
         if (!is_packed(v, w, precision) || !scale || scale->kind != XPU_VALUE_NODE || scale->node.id != w->node.id)
             problem(v, node, "the weights are no matrices that were packed for the layer");
         if (!is_absmax(v, absmax)) problem(v, node, "its absmax is no largest magnitude of a value");
+        return;
+    }
+    if (xpu_node_is(v->graph, node, XPU_OP_GLOBAL_AVERAGE_POOL)) {
+        if (w || scale || !is_absmax(v, absmax)) problem(v, node, "an average has other operands than its absmax");
         return;
     }
     if (w->dtype != (precision == XPU_PRECISION_INT16X8 ? XPU_I8 : XPU_I16) || w->kind != XPU_VALUE_CONST)

@@ -185,6 +185,7 @@ static void windows(void) {
         {XPU_OP_MAX_POOL, "i64[1,1,4]", "kernel=2", "!dtype-operand"},
         {XPU_OP_GLOBAL_AVERAGE_POOL, "f[N,8,H,W,3]", "", "N,8,1,1,1"},
         {XPU_OP_GLOBAL_AVERAGE_POOL, "f[N,8]", "", "!shape-window-rank"},
+        {XPU_OP_GLOBAL_AVERAGE_POOL, "f[N,8,H,W]", "precision=2", "!op-attribute"},
         {XPU_OP_QGLOBAL_AVERAGE_POOL, "i8[N,8,H,W]", "dtype=0", "!quantised-attribute"},
     };
     RUN(cases);

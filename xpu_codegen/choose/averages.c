@@ -1,6 +1,6 @@
 /*
  * Averages over windows, where all have the same number of taps: depthwise convolutions whose weights are all equal. As
- * such they run in int16x8, which holds one weight as exactly as float32 does.
+ * such they run in int16x8, which holds one weight as exactly as float32 does. Averages over images stay what they are.
  */
 #include "xpu_codegen/choose/averages.h"
 
@@ -36,15 +36,18 @@ static int has_one_divisor(const xpu_codegen *cg, xpu_node node, const xpu_windo
 
 const char *xpu_why_not_wide_average(xpu_codegen *cg, xpu_node node) {
     const xpu_value x = xpu_node_input(cg->graph, node, XPU_IN_X), y = xpu_node_output(cg->graph, node, XPU_OUT_Y);
+    int64_t channels;
+    if (xpu_has_groups(cg->graph)) return "averages among quantised integers keep the roundings of the model";
+    if (!xpu_dim_is_const(&cg->graph->dims, xpu_value_dim(cg, x, CHANNELS), &channels) || channels < 2)
+        return "it has one channel, or an open number of them";
+    if (xpu_is_empty(cg, x) || xpu_is_empty(cg, y)) return "its operand or result has no elements";
+    if (xpu_node_is(cg->graph, node, XPU_OP_GLOBAL_AVERAGE_POOL)) return NULL;
     const xpu_window window = xpu_window_of(cg->graph, node);
     xpu_conv_shape shape = xpu_image_shape(cg, x, y);
     xpu_set_window(&shape, window);
-    if (xpu_has_groups(cg->graph)) return "averages among quantised integers keep the roundings of the model";
+    shape.groups = channels;
     if (!has_one_divisor(cg, node, &window)) return "its windows have different numbers of taps that count";
     if (window.kernel[0] * window.kernel[1] == 1) return "its windows are single pixels";
-    if (!xpu_dim_is_const(&cg->graph->dims, shape.in_c, &shape.groups) || shape.groups < 2)
-        return "it has one channel, or an open number of them";
-    if (xpu_is_empty(cg, x) || xpu_is_empty(cg, y)) return "its operand or result has no elements";
     return xpu_why_not_wide_depthwise(cg, &shape, 0);
 }
 

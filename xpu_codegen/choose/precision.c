@@ -147,6 +147,11 @@ static const char *why_float32(xpu_codegen *cg, xpu_node node, xpu_precision_mod
 
 /* ---- averages ---- */
 
+static int is_average(const xpu_codegen *cg, xpu_node node) {
+    return xpu_on_chip(cg, node) && (xpu_node_is(cg->graph, node, XPU_OP_AVERAGE_POOL) ||
+                                     xpu_node_is(cg->graph, node, XPU_OP_GLOBAL_AVERAGE_POOL));
+}
+
 /* An average has the precision int16x8 in any of integers: so its weights are as exact as float32. One that reaches a
  * root or divisor is no such average as networks have between convolutions (LpPool), and float32 everywhere. */
 static xpu_status choose_for_average(xpu_codegen *cg, xpu_node node, const xpu_sensitive_use *sensitive) {
@@ -154,14 +159,16 @@ static xpu_status choose_for_average(xpu_codegen *cg, xpu_node node, const xpu_s
     const xpu_precision_mode mode = wanted_mode(cg, node, &rule);
     if (mode == XPU_MODE_FP32) return XPU_OK;
     if (!rule) reason = why_exact(cg, node, XPU_MODE_AUTO, sensitive);
+    if (!rule && sensitive[xpu_node_output(cg->graph, node, 0).id].in_norm) reason = "it is part of a norm or softmax";
     if (!reason) reason = xpu_why_not_wide_average(cg, node);
-    if (!reason) {
+    xpu_set_reason(cg, node, reason);
+    if (reason) return XPU_OK;
+    xpu_set_reason(cg, node, "averages run in int16x8, on the window engine of chips that have one");
+    if (xpu_node_is(cg->graph, node, XPU_OP_AVERAGE_POOL)) {
         const xpu_status status = xpu_average_as_windows(cg, node);
         if (status != XPU_OK) return status;
-        xpu_node_set_attr(cg->graph, node, &XPU_ATTR_INT_OF(PRECISION, XPU_PRECISION_INT16X8));
-        reason = "averages over windows run in int16x8, on the window engine of chips that have one";
     }
-    xpu_set_reason(cg, node, reason);
+    xpu_node_set_attr(cg->graph, node, &XPU_ATTR_INT_OF(PRECISION, XPU_PRECISION_INT16X8));
     return XPU_OK;
 }
 
@@ -300,6 +307,8 @@ static int finds_absmax(const xpu_codegen *cg, xpu_node node) {
     if (xpu_node_is(cg->graph, node, XPU_OP_NORM)) return !xpu_on_host(cg, node);
     if (!is_matrix_like(cg, node) || xpu_on_host(cg, node)) return 0;
     if (xpu_node_is(cg->graph, node, XPU_OP_RECURRENT)) return 0;
+    if (xpu_node_is(cg->graph, node, XPU_OP_GLOBAL_AVERAGE_POOL))
+        return xpu_node_int(cg->graph, node, XPU_ATTR_PRECISION) != XPU_PRECISION_FP32;
     return xpu_node_is(cg->graph, node, XPU_OP_CONV) || has_constant_matrix(cg, node);
 }
 
@@ -497,10 +506,10 @@ xpu_status xpu_choose_precision(xpu_codegen *cg) {
     xpu_status status = join_attention(cg);
     XPU_FOR_ALL_NODES(cg->graph, node) {
         if (status != XPU_OK || xpu_on_host(cg, node)) continue;
-        if (is_matrix_like(cg, node))
-            choose_for_product(cg, node, sensitive, &scales);
-        else if (xpu_node_is(cg->graph, node, XPU_OP_AVERAGE_POOL) && xpu_on_chip(cg, node))
+        if (is_average(cg, node))
             status = choose_for_average(cg, node, sensitive);
+        else if (is_matrix_like(cg, node))
+            choose_for_product(cg, node, sensitive, &scales);
     }
     const char *const *names = names_of_choices(cg, scratch);
     if (status == XPU_OK) status = xpu_merge_products(cg);

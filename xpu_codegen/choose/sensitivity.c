@@ -42,6 +42,7 @@ typedef struct {
 typedef struct {
     const xpu_codegen *cg;
     term *terms;
+    uint32_t count;
     uint32_t *first_step; /* by node id: the terms of its chain's steps; the last step's is the node's result */
     int changed;
 } analysis;
@@ -363,6 +364,7 @@ static analysis begin(const xpu_codegen *cg, xpu_arena *arena) {
         a.first_step[node.id] = count;
         if (xpu_node_is(graph, node, XPU_OP_CHAIN)) count += xpu_chain_of(graph, node)->step_count;
     }
+    a.count = count;
     a.terms = XPU_NEW_ARRAY(arena, term, count);
     for (uint32_t i = 0; i < count; i++) a.terms[i].multiple_of = i;
     for (uint32_t i = 1; i < graph->values.count; i++) {
@@ -396,5 +398,9 @@ const xpu_sensitive_use *xpu_find_sensitive_uses(const xpu_codegen *cg, xpu_aren
     } while (has_bodies && a.changed);
     xpu_sensitive_use *uses = XPU_NEW_ARRAY(arena, xpu_sensitive_use, graph->values.count);
     for (uint32_t i = 1; i < graph->values.count; i++) uses[i] = a.terms[i].reaches;
+    for (uint32_t i = 1; i < graph->values.count; i++) uses[i].in_norm = a.terms[i].form != FORM_NONE;
+    for (uint32_t i = 1; i < a.count; i++) {
+        if (a.terms[i].mean && a.terms[i].mean < graph->values.count) uses[a.terms[i].mean].in_norm = 1;
+    }
     return uses;
 }

@@ -8,6 +8,7 @@
 typedef struct {
     const char *what; /* "the square root"; NULL: the value reaches none */
     xpu_node node;    /* of which layer */
+    int in_norm;      /* it is the sum, mean or length of a norm or softmax */
 } xpu_sensitive_use;
 
 /* By value id; scratch memory from `arena`, where the answer is, too. */

@@ -52,6 +52,8 @@ xpu_status xpu_lower_reduce(xpu_codegen *cg, uint32_t layer, xpu_node node) {
 
 /* The mean over all pixels of an image. */
 xpu_status xpu_lower_global_average_pool(xpu_codegen *cg, uint32_t layer, xpu_node node) {
+    if (xpu_node_int(cg->graph, node, XPU_ATTR_PRECISION) != XPU_PRECISION_FP32)
+        return xpu_lower_wide_mean(cg, layer, node);
     xpu_value x = xpu_node_input(cg->graph, node, 0);
     const int rank = xpu_value_at(cg->graph, x)->rank;
     xpu_dim channels = xpu_value_dim(cg, x, 1), one = xpu_dim_of(cg, 1), outer = xpu_value_dim(cg, x, 0);

@@ -1,7 +1,8 @@
-/* Pooling: kernels on the cores, or of bytes on the window engine. */
+/* Pooling: kernels on the cores, or of bytes and of means in integers on the window engine. */
 #include "core/arith.h"
 #include "xpu_codegen/lower/buffers.h"
 #include "xpu_codegen/lower/by_size.h"
+#include "xpu_codegen/lower/epilogue.h"
 #include "xpu_codegen/lower/layers.h"
 #include "xpu_codegen/lower/operators.h"
 #include "xpu_runtime/include/generated/xpu_chip_regs.h"
@@ -178,27 +179,28 @@ static xpu_status lower_window_mean(xpu_codegen *cg, uint32_t layer, xpu_node no
     return xpu_add_window_i8(cg, layer, &call);
 }
 
-/* Whether the number of pixels is known, and SM has room for them. */
-static int has_window_mean(xpu_codegen *cg, xpu_value x, int64_t *pixels, xpu_byte_tasks *tasks, int64_t *sm_bytes) {
+/* Whether the number of pixels is known; an image of so many, one row high. */
+static int has_known_row(xpu_codegen *cg, xpu_value x, int64_t *pixels, xpu_conv_shape *s) {
     const xpu_dim one = xpu_dim_of(cg, 1), all = xpu_dims_product(cg, x, 2, xpu_value_at(cg->graph, x)->rank);
     if (!xpu_dim_is_const(&cg->graph->dims, all, pixels) || *pixels > INT16_MAX) return 0;
-    const xpu_conv_shape s = {.batch = xpu_value_dim(cg, x, 0),
-                              .in_h = one,
-                              .in_w = all,
-                              .in_c = xpu_value_dim(cg, x, 1),
-                              .out_h = one,
-                              .out_w = one,
-                              .out_c = xpu_value_dim(cg, x, 1),
-                              .kernel = {1, *pixels},
-                              .stride = {1, 1},
-                              .dilation = {1, 1},
-                              .groups = 1};
-    return xpu_choose_window_tasks(cg, &s, 0, 1, tasks, sm_bytes);
+    *s = (xpu_conv_shape){.batch = xpu_value_dim(cg, x, 0),
+                          .in_h = one,
+                          .in_w = all,
+                          .in_c = xpu_value_dim(cg, x, 1),
+                          .out_h = one,
+                          .out_w = one,
+                          .out_c = xpu_value_dim(cg, x, 1),
+                          .kernel = {1, *pixels},
+                          .stride = {1, 1},
+                          .dilation = {1, 1},
+                          .groups = 1};
+    return 1;
 }
 
 xpu_status xpu_lower_qglobal_average_pool(xpu_codegen *cg, uint32_t layer, xpu_node node) {
     xpu_value x = xpu_node_input(cg->graph, node, 0), y = xpu_node_output(cg->graph, node, 0);
     xpu_byte_tasks tasks;
+    xpu_conv_shape row;
     int64_t pixels, sm_bytes;
     struct xpu_mean_i8_call call = {0};
     call.x = xpu_arg_at(xpu_operand_buffer(cg, layer, x, "x"));
@@ -212,8 +214,51 @@ xpu_status xpu_lower_qglobal_average_pool(xpu_codegen *cg, uint32_t layer, xpu_n
     call.y_scale = xpu_arg_real(xpu_node_float(cg->graph, node, XPU_ATTR_Y_SCALE));
     call.zero = xpu_arg_number(xpu_node_int(cg->graph, node, XPU_ATTR_Y_ZERO));
     set_limits(cg, y, &call.low, &call.high);
-    if (has_window_mean(cg, x, &pixels, &tasks, &sm_bytes))
+    if (has_known_row(cg, x, &pixels, &row) && xpu_choose_window_tasks(cg, &row, 0, 1, &tasks, &sm_bytes))
         return lower_window_mean(cg, layer, node, &call, pixels, &tasks, sm_bytes);
     xpu_describe_layer(cg, layer, XPU_KERNEL_mean_i8, xpu_dim_of(cg, 0));
     return xpu_add_mean_i8(cg, layer, &call);
+}
+
+/* The mean of int16 on the window engine. */
+static xpu_status lower_wide_window_mean(xpu_codegen *cg, uint32_t layer, const struct xpu_mean_i16_call *mean,
+                                         const xpu_byte_tasks *tasks, int64_t sm_bytes) {
+    const xpu_arg_int one = xpu_arg_number(1), none = xpu_arg_number(0), width = mean->pixels;
+    struct xpu_window_i16_call call = {.operands = {.x = mean->x, .y = mean->y},
+                                       .x_absmax = mean->x_absmax,
+                                       .y_absmax = mean->y_absmax,
+                                       .geometry = {mean->batch, one, width, mean->channels, one, one, mean->channels,
+                                                    one, width, one, one, one, one, none, none, mean->channels,
+                                                    mean->channels},
+                                       .w_int8 = one,
+                                       .task = xpu_task_of(cg, tasks),
+                                       .whole = xpu_arg_number(XPU_WINDOW_WHOLE),
+                                       .sm = xpu_window_scratch(cg, layer, tasks, sm_bytes),
+                                       .sm_bytes = xpu_arg_number(sm_bytes)};
+    call.operands.w = call.operands.bias = call.operands.branch = call.w_scale = xpu_arg_absent();
+    call.epilogue.activation = call.epilogue.branch_after = none;
+    call.epilogue.low = call.epilogue.high = call.epilogue.alpha = xpu_arg_real(0);
+    xpu_describe_layer(cg, layer, XPU_KERNEL_window_i16, xpu_dim_of(cg, 0));
+    return xpu_add_window_i16(cg, layer, &call);
+}
+
+xpu_status xpu_lower_wide_mean(xpu_codegen *cg, uint32_t layer, xpu_node node) {
+    const xpu_value x = xpu_node_input(cg->graph, node, XPU_IN_X), y = xpu_node_output(cg->graph, node, XPU_OUT_Y);
+    const xpu_value y_absmax = xpu_node_output(cg->graph, node, XPU_OUT_ABSMAX);
+    xpu_byte_tasks tasks;
+    xpu_conv_shape row;
+    int64_t pixels, sm_bytes;
+    struct xpu_mean_i16_call call = {
+        .x = xpu_arg_at(xpu_operand_buffer(cg, layer, x, "x")),
+        .x_absmax = xpu_operand_of(cg, layer, node, XPU_IN_ABSMAX, "absmax"),
+        .y = xpu_arg_at(xpu_activation_buffer(cg, y)),
+        .y_absmax = y_absmax.id ? xpu_arg_at(xpu_activation_buffer(cg, y_absmax)) : xpu_arg_absent(),
+        .batch = xpu_arg_dim(xpu_value_dim(cg, x, 0)),
+        .pixels = xpu_arg_dim(xpu_dims_product(cg, x, 2, xpu_value_at(cg->graph, x)->rank)),
+        .channels = xpu_arg_dim(xpu_value_dim(cg, x, 1))};
+    if (has_known_row(cg, x, &pixels, &row) &&
+        xpu_choose_wide_window_tasks(cg, &row, 1, XPU_TILING_I16X8, &tasks, &sm_bytes))
+        return lower_wide_window_mean(cg, layer, &call, &tasks, sm_bytes);
+    xpu_describe_layer(cg, layer, XPU_KERNEL_mean_i16, xpu_dim_of(cg, 0));
+    return xpu_add_mean_i16(cg, layer, &call);
 }
