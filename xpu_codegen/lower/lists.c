@@ -118,7 +118,8 @@ static void record_layers(xpu_codegen *cg, layer_lists *lists, xpu_arena *arena)
 static uint32_t count_with_scratch(const xpu_codegen *cg, const layer_lists *lists, uint32_t layer) {
     const xpu_codegen_layer *item = &cg->layers.items[layer];
     uint32_t count = 1;
-    if (!lists[layer].places || lists[layer].args.is_rung || !item->tiles) return 0;
+    if (!lists[layer].places || lists[layer].args.is_rung) return 0;
+    if (!item->tiles && item->kernel != XPU_KERNEL_elementwise) return 0;
     while (layer + count < cg->layers.count && lists[layer + count].args.is_rung) count++;
     return count > 1 && item->ring_cycles <= 0 ? 0 : count;
 }
