@@ -107,9 +107,10 @@ module xpu_tensor #(
     logic [1:0] i;
     logic posts, is_bad, wide, quantised, absmax_fits;
     logic [3:0] cause;
-    logic [31:0] fault_at;
+    logic [31:0] fault_at, places, taps;
     logic [1:0] xs, ws, ys, bs;
     i = 0; posts = 0; is_bad = 0; wide = 0; quantised = 0; absmax_fits = 0; cause = NO_FAULT; fault_at = 0;
+    places = 0; taps = 0;
     xs = 0; ws = 0; ys = 0; bs = 0;
     if (rst) begin
       taken = 0; is_tensor = 0; is_drain = 0; is_post = 0; count = 0; newest = 0; oldest = 0; used = 0; computing = 0; draining = 0;
@@ -147,22 +148,22 @@ module xpu_tensor #(
         is_tensor = in.opcode == xpu_chip_pkg::OPCODE_TENSOR; is_post = in.opcode == xpu_chip_pkg::OPCODE_POST;
         posts = is_post || (is_tensor && in.drain); ys = log_bytes(in.y_type); bs = log_bytes(in.branch_type);
         xs = is_post ? log_bytes(in_post.x_type) : wide ? 2'd1 : 2'd0;
-        ws = in.mode == xpu_chip_pkg::OPERANDS_16X16 ? 2'd1 : 2'd0;
+        ws = in.mode == xpu_chip_pkg::OPERANDS_16X16 ? 2'd1 : 2'd0; places = 32'(in.oh) * 32'(in.ow);
         if (is_tensor) begin
+          taps = 32'(in.kh) * 32'(in.kw) * 32'(in.channels);
           is_bad = in.x_unsigned ? in.x_zero[8] : in.x_zero[8] != in.x_zero[7];
           is_bad = is_bad || (in.w_unsigned ? in.w_zero[8] : in.w_zero[8] != in.w_zero[7]);
           is_bad = is_bad || in.mode > xpu_chip_pkg::OPERANDS_16X16 || in.kh == 0 || in.kw == 0 ||
                    (in.channels == 0 && !(in.accumulate && in.drain)) ||
                    in.stride_h == 0 || in.stride_w == 0 || in.dilation_h == 0 || in.dilation_w == 0 ||
                    in.columns == 0 || 32'(in.columns) > ARRAY_COLUMNS || in.oh == 0 || in.ow == 0 ||
-                   32'(in.oh) * 32'(in.ow) > ACC_ROWS || 32'(in.bank) >= ACC_BANKS ||
+                   places > ACC_ROWS || 32'(in.bank) >= ACC_BANKS ||
                    (wide && (in.x_unsigned || in.w_unsigned || in.x_zero != 0 || in.w_zero != 0)) ||
                    (in.drain && wide && quantised) || 32'(in.w_row_stride) < 32'(in.columns) << ws;
           `RULE(is_bad ? BAD : NO_FAULT, 0)
           `RULE(box_fault({in.x_hi, in.x}, 32'(in.tile_rows), in.x_row_stride, 32'(in.tile_cols), in.x_pixel_stride,
-                          in.channels, xs), in.x)
-          `RULE(box_fault({in.w_hi, in.w}, 1, 0, 32'(in.kh) * 32'(in.kw) * 32'(in.channels), 32'(in.w_row_stride),
-                          in.columns, ws), in.w)
+                          32'(in.tile_rows) * 32'(in.tile_cols), in.channels, xs), in.x)
+          `RULE(box_fault({in.w_hi, in.w}, 1, 0, taps, 32'(in.w_row_stride), taps, in.columns, ws), in.w)
         end else `RULE(is_post ? (in_post.x_type > xpu_chip_pkg::TYPE_F32 ? BAD : NO_FAULT) :
                        in.opcode == xpu_chip_pkg::OPCODE_NOP ? NO_FAULT : BAD, 0)
         absmax_fits = !is_post || in_post.x_type == xpu_chip_pkg::TYPE_I16 || in_post.x_type == xpu_chip_pkg::TYPE_I8;
@@ -177,8 +178,8 @@ module xpu_tensor #(
                    (quantised && in_post.x_type == xpu_chip_pkg::TYPE_F32) ||
                    (quantised && in_post.op != xpu_chip_pkg::POST_SCALE && !is_byte(in_post.x_type));
           `RULE(is_bad ? BAD : NO_FAULT, 0)
-          `RULE(box_fault({in.x_hi, in.x}, 32'(in.oh), in.x_row_stride, 32'(in.ow), in.x_pixel_stride, in.columns, xs),
-                in.x)
+          `RULE(box_fault({in.x_hi, in.x}, 32'(in.oh), in.x_row_stride, 32'(in.ow), in.x_pixel_stride, places, in.columns,
+                          xs), in.x)
         end
         in_posts = is_post; in_drains = is_tensor && in.drain; in_starts = is_tensor && !in.accumulate && in.start != 0;
         in_adds = 0; in_raw = 0; in_stripe = 16'hffff;

@@ -7,7 +7,7 @@
 // one before it writes without a wait between them. desc_done pulses once per descriptor, in order, when all it wrote is
 // visible.
 //
-// Latency: 4 cycles from desc_valid to the first line read. Throughput: see xpu_window_lines (input) and
+// Latency: 5 cycles from desc_valid to the first line read. Throughput: see xpu_window_lines (input) and
 // xpu_window_taps (9 taps of all channels a cycle). Back-pressure: desc and desc_valid hold until desc_ready, which comes
 // after one cycle or more, not while four descriptors are inside. Each memory port takes a request when valid and ready,
 // and answers come in order, at any time later. Rules and addresses of a descriptor are checked before it is taken, in
@@ -67,8 +67,10 @@ module xpu_window #(
   xpu_chip_pkg::desc_window_t in;
   /* verilator lint_on UNUSEDSIGNAL */
 
-  // A descriptor is looked at in its first cycle; in the next one it is taken and goes to all parts at once
-  logic taken;
+  // Of a descriptor the first cycle multiplies its sizes, the next one looks at its rules, and in the third it is taken and
+  // goes to all parts at once
+  logic sized, taken;
+  logic [31:0] in_places, in_x_rows, in_x_places, in_taps, in_span_h, in_span_w;  // of outputs, x, weights, windows
   logic [2:0] count;  // descriptors inside
   logic [1:0] oldest;
   logic done, faulty, alive, alive_q;
@@ -89,13 +91,13 @@ module xpu_window #(
   task automatic step_front;
     logic is_bad, wide, quantised, absmax_fits, go;
     logic [3:0] cause;
-    logic [31:0] fault_at;
+    logic [31:0] fault_at, places;
     logic [63:0] bytes;
     logic [1:0] xs, ws, ys, bs;
-    is_bad = 0; wide = 0; quantised = 0; absmax_fits = 1; go = 0; cause = NO_FAULT; fault_at = 0; bytes = 0;
+    is_bad = 0; wide = 0; quantised = 0; absmax_fits = 1; go = 0; cause = NO_FAULT; fault_at = 0; bytes = 0; places = 0;
     xs = 0; ws = 0; ys = 0; bs = 0;
     if (rst) begin
-      taken = 0; count = 0; oldest = 0; done = 0; faulty = 0; fault_cause <= NO_FAULT; fault_address <= 0;
+      sized = 0; taken = 0; count = 0; oldest = 0; done = 0; faulty = 0; fault_cause <= NO_FAULT; fault_address <= 0;
     end else begin
       done = 0;
       // The one whose w_absmax cannot be read is the oldest now
@@ -106,9 +108,15 @@ module xpu_window #(
         done = 1; oldest = oldest + 1; count = count - 1;
       end
       // The next descriptor
-      go = !taken; taken = 0;
-      if (desc_valid && go && count != 4 && 3'(p_write - p_start) < 4 && 3'(p_write - p_setup) < 4 && !faulty) begin
-        in = desc;
+      go = desc_valid && !taken && count != 4 && 3'(p_write - p_start) < 4 && 3'(p_write - p_setup) < 4 && !faulty;
+      taken = 0;
+      if (go && !sized) begin
+        in = desc; sized = 1; in_places = 32'(in.oh) * 32'(in.ow); in_taps = 32'(in.kh) * 32'(in.kw);
+        in_x_rows = in.x_ring_rows != 0 ? 32'(in.x_ring_rows) : 32'(in.tile_rows);
+        in_x_places = in_x_rows * 32'(in.tile_cols);
+        in_span_h = (32'(in.kh) - 1) * 32'(in.dilation_h) + 1; in_span_w = (32'(in.kw) - 1) * 32'(in.dilation_w) + 1;
+      end else if (go) begin
+        sized = 0; places = in_places;
         wide = in.mode != xpu_chip_pkg::OPERANDS_8X8; quantised = in.post_mode == xpu_chip_pkg::POST_QUANTISED[0];
         ys = log_bytes(in.y_type); bs = log_bytes(in.branch_type);
         xs = wide ? 2'd1 : 2'd0; ws = in.mode == xpu_chip_pkg::OPERANDS_16X16 ? 2'd1 : 2'd0;
@@ -131,19 +139,19 @@ module xpu_window #(
                  (!in.drain && in.y_type != xpu_chip_pkg::TYPE_I32);
         `RULE(is_bad ? BAD : NO_FAULT, 0)
         if (in.tile_rows != 0 && in.tile_cols != 0)
-          `RULE(box_fault({in.x_hi, in.x}, in.x_ring_rows != 0 ? 32'(in.x_ring_rows) : 32'(in.tile_rows), in.x_row_stride,
-                          32'(in.tile_cols), in.x_pixel_stride, in.columns, xs), in.x)
+          `RULE(box_fault({in.x_hi, in.x}, in_x_rows, in.x_row_stride, 32'(in.tile_cols), in.x_pixel_stride, in_x_places,
+                          in.columns, xs), in.x)
         if (in.op == xpu_chip_pkg::WINDOW_CONVOLUTION)
-          `RULE(box_fault({in.w_hi, in.w}, 1, 0, 32'(in.kh) * 32'(in.kw), 32'(in.w_row_stride), in.columns, ws), in.w)
+          `RULE(box_fault({in.w_hi, in.w}, 1, 0, in_taps, 32'(in.w_row_stride), in_taps, in.columns, ws), in.w)
         if (in.drain) begin
 `include "xpu_post_rules.svh"
         end else
-          `RULE(box_fault({in.y_hi, in.y}, 32'(in.oh), in.y_row_stride, 32'(in.ow), in.y_pixel_stride, in.columns, ys),
-                in.y)
-        bytes = {46'd0, in.columns, 2'd0} * (in.accumulate ? {32'd0, 32'(in.oh) * 32'(in.ow)} : 64'd1);
+          `RULE(box_fault({in.y_hi, in.y}, 32'(in.oh), in.y_row_stride, 32'(in.ow), in.y_pixel_stride, places, in.columns,
+                          ys), in.y)
+        bytes = {46'd0, in.columns, 2'd0} * (in.accumulate ? {32'd0, places} : 64'd1);
         `MEMORY(start, bytes[63:32] != 0 ? 32'hffffffff : bytes[31:0], 2)
         in_posts = 0; in_drains = 1; in_starts = 0; in_adds = in.accumulate; in_raw = !in.drain;
-        in_stripe = in.whole ? 16'd1 : stripe_of(wide, in.kw, in.dilation_w, in.stride_w);
+        in_stripe = in.whole ? 16'd1 : stripe_of(wide, in.kw, in_span_w, in.stride_w);
         taken = cause == NO_FAULT;
         if (taken) count = count + 1;
         else if (count == 0) begin

@@ -82,18 +82,18 @@
   endfunction
 
   // Output columns whose input columns fit a line buffer
-  function automatic logic [15:0] stripe_of(input logic wide, input logic [7:0] kw, input logic [7:0] dilation,
+  function automatic logic [15:0] stripe_of(input logic wide, input logic [7:0] kw, input logic [31:0] span,
                                             input logic [7:0] stride);
-    logic [31:0] most, span;
-    most = wide ? WORDS : PIXELS; span = (32'(kw) - 1) * 32'(dilation) + 1;
+    logic [31:0] most;
+    most = wide ? WORDS : PIXELS;
     most = keeps_columns(span, stride) ? ((most - span) >> shift_of(stride)) + 1 : most >> shift_of(kw);
     stripe_of = most > 65535 ? 16'hffff : most[15:0];
   endfunction
 
   task automatic step_jobs;
     logic [1:0] wd, wj;
-    logic [31:0] rest, span;
-    wd = 0; wj = 0; rest = 0; span = 0;
+    logic [31:0] rest;
+    wd = 0; wj = 0; rest = 0;
     if (rst) begin
       d_write = 0; d_split = 0; b_write = 0; j_channel = 0; j_column = 0; j_left = 0;
     end else begin
@@ -133,19 +133,17 @@
         d_w_stride[wd] = 32'(in.w_row_stride); d_pixel_bytes[wd] = in.x_pixel_stride;
         d_columns[wd] = 32'(in.columns); d_tile_rows[wd] = in.tile_rows; d_tile_cols[wd] = in.tile_cols;
         d_ring_rows[wd] = in.x_ring_rows; d_ring_first[wd] = in.x_ring_first; d_oh[wd] = in.oh; d_ow[wd] = in.ow;
-        d_kh[wd] = in.kh; d_kw[wd] = in.kw; d_taps[wd] = in.kh * in.kw; d_stride_h[wd] = in.stride_h;
+        d_kh[wd] = in.kh; d_kw[wd] = in.kw; d_taps[wd] = in_taps[7:0]; d_stride_h[wd] = in.stride_h;
         d_stride_w[wd] = in.stride_w; d_dilation_h[wd] = in.dilation_h; d_dilation_w[wd] = in.dilation_w;
         d_top[wd] = in.whole ? 0 : 32'd0 - {{16{in.pad_top[15]}}, in.pad_top};
         d_left[wd] = in.whole ? 0 : 32'd0 - {{16{in.pad_left[15]}}, in.pad_left};
-        span = (32'(in.kh) - 1) * 32'(in.dilation_h) + 1;
-        d_keep_h[wd] = in.whole || (span <= LINE_ROWS && 32'(in.stride_h) <= span);
-        d_span_h[wd] = d_keep_h[wd] ? span[7:0] : in.kh; d_step_h[wd] = d_keep_h[wd] ? in.dilation_h : 8'd1;
+        d_keep_h[wd] = in.whole || (in_span_h <= LINE_ROWS && 32'(in.stride_h) <= in_span_h);
+        d_span_h[wd] = d_keep_h[wd] ? in_span_h[7:0] : in.kh; d_step_h[wd] = d_keep_h[wd] ? in.dilation_h : 8'd1;
         d_advance_h[wd] = d_keep_h[wd] ? in.stride_h : in.kh;
         d_rows[wd] = in.whole ? (in.tile_rows == 0 ? 32'd1 : 32'(in.tile_rows)) :
                      (32'(in.oh) - 1) * 32'(d_advance_h[wd]) + 32'(d_span_h[wd]);
-        span = (32'(in.kw) - 1) * 32'(in.dilation_w) + 1;
-        d_keep_w[wd] = in.whole || keeps_columns(span, in.stride_w);
-        d_span_w[wd] = d_keep_w[wd] ? span[7:0] : in.kw; d_step_w[wd] = d_keep_w[wd] ? in.dilation_w : 8'd1;
+        d_keep_w[wd] = in.whole || keeps_columns(in_span_w, in.stride_w);
+        d_span_w[wd] = d_keep_w[wd] ? in_span_w[7:0] : in.kw; d_step_w[wd] = d_keep_w[wd] ? in.dilation_w : 8'd1;
         d_advance_w[wd] = d_keep_w[wd] ? in.stride_w : in.kw;
         d_stripe[wd] = in_stripe;
         d_stripe_x[wd] = 32'(d_stripe[wd]) * 32'(in.stride_w);
