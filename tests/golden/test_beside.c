@@ -17,6 +17,8 @@
 
 enum {
     OUT = 16,
+    IN_OF_CHAIN = 16,
+    SIDE_OF_CHAIN = 61,
     MOST_ELEMENTS = 16 * 65535,
     MOST_WEIGHTS = 160 * 960,
     MOST_BIASES = 960,
@@ -54,22 +56,35 @@ static void add_conv(xpu_onnx_builder *b, const char *name, const char *from, co
     xpu_onnx_int(b, node, "group", group);
 }
 
-static const char *write_model(const network *n, xpu_arena *arena, xpu_diags *diags) {
+/* x as bytes, and the constants that all layers share. */
+static void begin_model(xpu_onnx_builder *b, xpu_arena *arena, const int64_t *dims) {
     static const float x_scale = 0.02f, w_scale = 0.01f, y_scale = 0.1f, one_scale = 1;
     static const uint8_t zero = 117, nought = 0;
+    static const int64_t none[4] = {0};
+    xpu_onnx_begin(b, arena, 13);
+    xpu_onnx_input(b, "x", 4, dims);
+    constant(b, "xs", XPU_F32, 0, none, &x_scale);
+    constant(b, "ws", XPU_F32, 0, none, &w_scale);
+    constant(b, "ys", XPU_F32, 0, none, &y_scale);
+    constant(b, "zero", XPU_U8, 0, none, &zero);
+    constant(b, "one", XPU_F32, 0, none, &one_scale);
+    constant(b, "nought", XPU_U8, 0, none, &nought);
+    xpu_onnx_node(b, "QuantizeLinear", "bytes", "bytes", (const char *const[]){"x", "one", "nought", NULL});
+}
+
+static const char *end_model(xpu_onnx_builder *b, xpu_arena *arena, xpu_diags *diags) {
+    size_t length;
+    const char *path = xpu_path_join(arena, xpu_temporary_folder(arena, diags), "beside.onnx");
+    void *bytes = xpu_onnx_pack(b, "beside", &length);
+    CU_ASSERT_EQUAL_FATAL(xpu_file_write(arena, path, bytes, length, diags), XPU_OK);
+    return path;
+}
+
+static const char *write_model(const network *n, xpu_arena *arena, xpu_diags *diags) {
     static const int64_t none[4] = {0}, one[2] = {1, 1};
     const int64_t edge = n->first / 2, same[] = {edge, edge, edge, edge}, steps[] = {n->stride, n->dilation};
     xpu_onnx_builder b;
-    size_t length;
-    xpu_onnx_begin(&b, arena, 13);
-    xpu_onnx_input(&b, "x", 4, (const int64_t[]){1, n->in, n->height, n->width});
-    constant(&b, "xs", XPU_F32, 0, none, &x_scale);
-    constant(&b, "ws", XPU_F32, 0, none, &w_scale);
-    constant(&b, "ys", XPU_F32, 0, none, &y_scale);
-    constant(&b, "zero", XPU_U8, 0, none, &zero);
-    constant(&b, "one", XPU_F32, 0, none, &one_scale);
-    constant(&b, "nought", XPU_U8, 0, none, &nought);
-    xpu_onnx_node(&b, "QuantizeLinear", "bytes", "bytes", (const char *const[]){"x", "one", "nought", NULL});
+    begin_model(&b, arena, (const int64_t[]){1, n->in, n->height, n->width});
     add_conv(&b, "first", "bytes", (const int64_t[]){n->channels, n->in, n->first, n->first}, one, same, 1);
     add_conv(&b, "second", "first", (const int64_t[]){n->channels, 1, n->kernel, n->kernel}, steps, n->pads,
              n->channels);
@@ -86,10 +101,7 @@ static const char *write_model(const network *n, xpu_arena *arena, xpu_diags *di
         xpu_onnx_node(&b, "DequantizeLinear", "read", "read", (const char *const[]){read, "one", "nought", NULL});
         xpu_onnx_output(&b, "read", 4, (const int64_t[]){1, n->channels, -1, -1});
     }
-    const char *path = xpu_path_join(arena, xpu_temporary_folder(arena, diags), "beside.onnx");
-    void *bytes = xpu_onnx_pack(&b, "beside", &length);
-    CU_ASSERT_EQUAL_FATAL(xpu_file_write(arena, path, bytes, length, diags), XPU_OK);
-    return path;
+    return end_model(&b, arena, diags);
 }
 
 /* How the second layer runs: behind the first, beside it, or on rows that stay in SM, as those for the third may. */
@@ -255,6 +267,48 @@ static void run_deep(xpu_arena *arena, xpu_diags *diags) {
         CU_ASSERT_EQUAL(run(&blocks[i], "standard", arena, diags, &cycles), ALL_IN_SM);
 }
 
+/* Depthwise layers and products of pixels in turns, each smaller than those before. */
+static const char *write_chain(xpu_arena *arena, xpu_diags *diags) {
+    static const char *const names[] = {"first", "w1", "p1", "w2", "p2", "w3", "p3"};
+    static const int64_t channels[] = {64, 64, 48, 48, 32, 32, 16}, none[4] = {0}, same[] = {1, 1, 1, 1},
+                         one[2] = {1, 1};
+    enum { LAYERS = sizeof names / sizeof *names };
+    int64_t before = IN_OF_CHAIN;
+    xpu_onnx_builder b;
+    begin_model(&b, arena, (const int64_t[]){1, IN_OF_CHAIN, SIDE_OF_CHAIN, SIDE_OF_CHAIN});
+    for (int i = 0; i < LAYERS; i++) {
+        const int is_window = i % 2;
+        const int64_t dims[] = {channels[i], is_window ? 1 : before, is_window ? 3 : 1, is_window ? 3 : 1};
+        const int64_t steps[] = {is_window && i < 5 ? 2 : 1, 1};
+        add_conv(&b, names[i], i ? names[i - 1] : "bytes", dims, is_window ? steps : one, is_window ? same : none,
+                 is_window ? before : 1);
+        before = channels[i];
+    }
+    xpu_onnx_node(&b, "DequantizeLinear", "y", "y", (const char *const[]){names[LAYERS - 1], "one", "nought", NULL});
+    xpu_onnx_output(&b, "y", 4, (const int64_t[]){1, OUT, -1, -1});
+    return end_model(&b, arena, diags);
+}
+
+/* A product behind windows does not begin a pipeline of its own with those behind it. */
+static void run_chain(xpu_arena *arena, xpu_diags *diags) {
+    static const char *const chips[] = {"standard", "small-l3", "tests/chip/tiny-window.json"};
+    const char *model = write_chain(arena, diags);
+    const xpurt_tensor input = {"x", "float32", 4, {1, IN_OF_CHAIN, SIDE_OF_CHAIN, SIDE_OF_CHAIN}, x};
+    for (size_t i = 0; i < sizeof chips / sizeof *chips; i++) {
+        xpu_device_check check;
+        xpurt_tensor y = {0};
+        CU_ASSERT_FATAL(xpu_device_check_compile(&check, model, chips[i], "auto"));
+        const int good = xpu_device_check_layers(&check, &input, 1, &y);
+        if (!good) printf("%s: %s\n", chips[i], check.message);
+        CU_ASSERT_FATAL(good);
+        const size_t bytes = sizeof(float) * (size_t)(OUT * y.dims[2] * y.dims[3]);
+        for (uint32_t seed = 0; seed <= SEEDS; seed++) run_again(&check, &input, seed, &y, bytes);
+        if (i == 0) CU_ASSERT_EQUAL(way_of(xpurt_describe(check.program, NULL)), ALL_IN_SM);
+        xpurt_tensor_clear(&y);
+        xpu_device_check_close(&check);
+    }
+}
+
 static void run_tall(xpu_arena *arena, xpu_diags *diags) {
     const network n = {16, 32, 65535, 1, 1, 3, 1, 1, {1, 1, 1, 1}, SECOND, OUT, 0};
     CU_ASSERT_EQUAL(run(&n, "tests/chip/large-sm.json", arena, diags, NULL), IN_SM);
@@ -276,9 +330,13 @@ static void deep(void) {
     with_arena(run_deep);
 }
 
+static void chain(void) {
+    with_arena(run_chain);
+}
+
 static void tall(void) {
     with_arena(run_tall);
 }
 
 XPU_TEST_MAIN("beside a product", {"random", random_networks}, {"blocks", blocks}, {"large", large}, {"deep", deep},
-              {"tall", tall})
+              {"chain", chain}, {"tall", tall})

@@ -14,9 +14,10 @@
 
 enum {
     MOST_STEPS = XPU_WALK_MOST_STEPS,
-    MOST_FIELD = 65535, /* rows and channels that descriptors have fields for */
-    BEHIND_LISTED = 3,  /* descriptors of a step of the product behind: a branch, a product, a store */
-    MOST_LAGS = 4       /* of half a tile each */
+    MOST_FIELD = 65535,   /* rows and channels that descriptors have fields for */
+    BEHIND_LISTED = 3,    /* descriptors of a step of the product behind: a branch, a product, a store */
+    MOST_LAGS = 4,        /* of half a tile each */
+    MOST_WALKED = 1 << 23 /* descriptors that walks for one pipeline look at: images of very many rows */
 };
 
 /* Bytes of SM. */
@@ -48,24 +49,38 @@ static int32_t next_rows(int32_t total, int32_t rows) {
     return rows == 1 ? 0 : xpu_parts(total, xpu_parts(total, rows - 1));
 }
 
-static void try_ring(xpu_codegen *cg, xpu_row_walk *p, int64_t room, xpu_row_pipeline *best) {
+/* Cycles; negative: it cannot be. */
+static double try_ring(xpu_codegen *cg, xpu_row_walk *p, int64_t room, xpu_row_pipeline *best) {
     int64_t bytes = 0;
     p->tiles = xpu_parts(p->product.out_h, p->ring.made_rows);
     p->steps = xpu_parts(p->windows.out_h, p->ring.step_rows);
     const int64_t products = (int64_t)p->tiles * p->blocks, windows = (int64_t)p->steps * p->blocks,
                   behind = (int64_t)p->steps * p->readers * (p->readers ? xpu_parts(p->behind.in_c, p->tile_c) : 0);
-    if (products > MOST_STEPS || windows > MOST_STEPS || BEHIND_LISTED * behind > MOST_STEPS) return;
-    if (!find_room(p, room, &bytes)) return;
+    if (products > MOST_STEPS || windows > MOST_STEPS || BEHIND_LISTED * behind > MOST_STEPS) return -1;
+    if (p->walked > MOST_WALKED || !find_room(p, room, &bytes)) return -1;
+    p->walked += products + windows + behind;
     const double cycles = xpu_walk_cycles(cg, p);
-    if (cycles < 0 || (best->cycles >= 0 && cycles >= best->cycles)) return;
-    *best = (xpu_row_pipeline){p->ring, bytes, cycles};
+    if (cycles >= 0 && (best->cycles < 0 || cycles < best->cycles)) *best = (xpu_row_pipeline){p->ring, bytes, cycles};
+    return cycles;
 }
 
-/* With slots for the product behind, and how far it comes behind what it reads. */
+/* With slots for the product behind, and how far it comes behind what it reads: those of the best so far, and others
+ * where that comes near it. */
 static void try_slots(xpu_codegen *cg, xpu_row_walk *p, int64_t room, xpu_row_pipeline *best) {
+    const double near = 1.25;
     const xpu_tiling_ring ring = p->ring;
-    for (int32_t slots = p->readers ? 1 : 0; slots <= (p->readers ? XPU_MOST_SLOTS : 0); slots++) {
-        for (int32_t lags = 0; lags <= (p->readers ? MOST_LAGS : 0); lags++) {
+    if (!p->readers) {
+        try_ring(cg, p, room, best);
+        return;
+    }
+    if (best->cycles >= 0) {
+        const double least = best->cycles;
+        p->ring.slots = best->ring.slots;
+        p->ring.lag = best->ring.lag;
+        if (try_ring(cg, p, room, best) > near * least) return;
+    }
+    for (int32_t slots = 1; slots <= XPU_MOST_SLOTS; slots++) {
+        for (int32_t lags = 0; lags <= MOST_LAGS; lags++) {
             p->ring = ring;
             p->ring.slots = slots;
             p->ring.lag = lags * p->blocks / 2;
@@ -78,6 +93,7 @@ static void try_rings(xpu_codegen *cg, xpu_row_walk *p, int64_t room, xpu_row_pi
     const xpu_tiling_shape *x = &p->product, *s = &p->windows;
     const int32_t most = (int32_t)cg->chip.acc_rows / x->out_w;
     best->cycles = -1;
+    p->walked = 0;
     for (int32_t made = most < x->out_h ? xpu_parts(x->out_h, xpu_parts(x->out_h, most)) : x->out_h; made > 0;
          made = next_rows(x->out_h, made)) {
         for (int32_t rows = s->out_h; rows > 0; rows = next_rows(s->out_h, rows)) {

@@ -25,6 +25,7 @@ typedef struct {
     int quantised, has_branch;      /* DMA makes the first product's bytes as it loads them; of the product behind */
     double made, load, step, store; /* cycles of a step of each unit */
     xpu_walk_product first, second;
+    int64_t walked;                      /* descriptors that walks have looked at so far */
     double *made_at, *done_at, *read_at; /* when a step is over: of the product, of the windows [tile or step][block],
                                             of the product behind */
 } xpu_row_walk;

@@ -19,6 +19,16 @@ static void change_argument(xpu_codegen *cg, size_t offset, int32_t value) {
 
 #define CHANGE(member, value) change_argument(cg, offsetof(struct xpu_window_i8_args, member), value)
 
+/* Whether windows alone read what the node makes: they are its own pipeline. */
+static int windows_follow(xpu_codegen *cg, xpu_node node) {
+    const xpu_graph *graph = cg->graph;
+    if (!xpu_used_once(graph, node)) return 0;
+    const xpu_node reader = xpu_value_at(graph, xpu_node_output(graph, node, 0))->uses.items[0].node;
+    if (xpu_node_at(graph, reader)->op != xpu_node_at(graph, node)->op || !xpu_on_chip(cg, reader)) return 0;
+    const xpu_conv_shape shape = xpu_conv_shape_of(cg, reader);
+    return xpu_is_depthwise(cg, &shape);
+}
+
 static const char *choose_behind(xpu_codegen *cg, uint32_t layer, xpu_node node, const xpu_conv_shape *s,
                                  const xpu_tiles *tiles, xpu_row_pipeline *found) {
     const xpu_graph *graph = cg->graph;
@@ -35,6 +45,7 @@ static const char *choose_behind(xpu_codegen *cg, uint32_t layer, xpu_node node,
         s->begin[0] || s->begin[1] || s->quantised)
         return "it is no product of single pixels";
     if (!xpu_dim_equal(s->out_h, s->in_h) || !xpu_dim_equal(s->out_w, s->in_w)) return "it has other pixels";
+    if (windows_follow(cg, node)) return "windows over its result go with it";
     const xpu_conv_shape product = xpu_conv_shape_of(cg, first->node), window = xpu_conv_shape_of(cg, windows->node);
     const xpu_behind behind = {s, tiles->items[0].tile_c, xpu_node_input(graph, node, XPU_IN_BRANCH).id != 0};
     const char *why = xpu_choose_ring(cg, &product, first->tiles->items[0].tile_c, &window, &behind, found);

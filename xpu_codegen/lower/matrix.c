@@ -432,12 +432,15 @@ static const char *maker_before(xpu_codegen *cg, uint32_t layer, xpu_node node, 
     return follows_kernel(cg, layer, node, kernel) ? cg->program.layers.items[layer - 1].name : NULL;
 }
 
+static const char behind_windows[] = "the product is one behind other windows";
+
 static const char *choose_beside(xpu_codegen *cg, uint32_t layer, xpu_node node, const xpu_conv_shape *s,
                                  xpu_byte_tasks *tasks, int64_t *sm_bytes, int32_t *follows) {
     const xpu_tiles *made = cg->layers.items[layer - 1].tiles;
     if (!xpu_is_listed(cg) || made->sizes.count > 1 || tasks->sizes.count > 1)
         return "core 0 makes the descriptors of both while the program runs";
     if (has_computed_parameters(cg, node)) return "a layer makes its bias or factors";
+    if (cg->layers.items[layer - 1].in_ring) return behind_windows;
     return xpu_choose_following_tasks(cg, s, &made->items[0], tasks, sm_bytes, follows);
 }
 
@@ -447,6 +450,7 @@ static const char *choose_ring(xpu_codegen *cg, uint32_t layer, xpu_node node, c
     const xpu_graph *graph = cg->graph;
     const xpu_codegen_layer *before = &cg->layers.items[layer - 1];
     const xpu_value x = xpu_node_input(graph, node, XPU_IN_X);
+    if (before->in_ring) return behind_windows;
     if (xpu_value_at(graph, x)->node.id != before->node.id || !xpu_used_once(graph, before->node) ||
         xpu_value_leaves_program(cg, x))
         return "others read what the product makes";
