@@ -172,6 +172,18 @@ static void together(void) {
     bench_close(&b);
 }
 
+/* Only products have what windows may follow, or rows that stay in SM; programs may say otherwise. */
+static void together_with_others(void) {
+    static const uint32_t words[sizeof(struct xpu_elementwise_args) / sizeof(uint32_t)] = {0};
+    struct xpu_window_i8_args second = windows(1);
+    const xpu_recorded_call window = {"window_i8", (const uint32_t *)&second, 5};
+    CU_ASSERT(xpu_is_recorded_with(&window, &(xpu_recorded_call){"conv2d_i8_f32", words, 4}, 1));
+    CU_ASSERT(!xpu_is_recorded_with(&window, &(xpu_recorded_call){"elementwise", words, 4}, 1));
+    second.ring_rows = 4;
+    CU_ASSERT(!xpu_is_recorded_with(&window, &(xpu_recorded_call){"conv2d_i8_f32", words, 4}, 0));
+    CU_ASSERT(!xpu_is_recorded_with(&window, &(xpu_recorded_call){"elementwise", words, 4}, 0));
+}
+
 /* What meets in SM: the product stores nothing and is done with its last descriptor; its rows wait until the windows
  * have read what stood there, windows wait for the product's descriptor that made their last row. */
 static void in_a_ring(void) {
@@ -688,7 +700,8 @@ static void elementwise_refused(void) {
     bench_close(&b);
 }
 
-XPU_TEST_MAIN("lists of descriptors", {"ahead", ahead}, {"together", together}, {"in a ring", in_a_ring},
+XPU_TEST_MAIN("lists of descriptors", {"ahead", ahead}, {"together", together},
+              {"together with others", together_with_others}, {"in a ring", in_a_ring},
               {"in a pipeline", in_a_pipeline}, {"bad rings", bad_rings}, {"scratch apart", scratch_apart},
               {"lists", lists}, {"layers before", layers_before}, {"refused", refused}, {"elementwise", elementwise},
               {"elementwise refused", elementwise_refused}, {"drains", drains}, {"refused within", refused_within},

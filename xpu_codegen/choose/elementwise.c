@@ -83,7 +83,7 @@ static double cycles_of(const problem *p, int64_t tile) {
 
 int xpu_choose_elementwise(xpu_codegen *cg, const xpu_elementwise_shape *shape, xpu_elementwise_tile *tile) {
     const int64_t columns = shape->is_flat ? 0 : xpu_dim_upper(cg, shape->columns), unit = shape->is_flat ? LINE : 1;
-    const int64_t rows = xpu_dim_upper(cg, shape->rows);
+    const int64_t upper = xpu_dim_upper(cg, shape->rows), rows = upper < INT32_MAX ? upper : INT32_MAX;
     const problem p = {
         .shape = shape,
         .images = shape->is_flat ? 1 : (double)xpu_dim_upper(cg, shape->images),

@@ -126,7 +126,7 @@ static void queue_step(struct work *k, uint32_t image, uint32_t first, uint32_t 
         if (rest) queue_post(k, whole, 1, rest);
     }
     k->x.buffers.free[k->x.buffers.now] = k->computed;
-    k->branch.buffers.free[k->branch.buffers.now] = k->computed;
+    if (a->branch) k->branch.buffers.free[k->branch.buffers.now] = k->computed;
     k->vectors.free[k->vectors.now] = k->computed;
     store_rows(k, k->y.at + image * k->y.image + first * k->y.row, count);
 }
@@ -275,7 +275,7 @@ xpu_ticket xpu_elementwise(const struct xpu_elementwise_args *args, uint32_t lay
     xpu_continue_later(nothing_left, layer, 0, &(struct xpu_progress){.counter = XPU_NO_COUNTER});
 #endif
     k->args = *args;
-    k->after = after;
+    k->after = k->stored = after;
     k->rings[LOAD] = make_ring(loads, LOADS, XPU_COUNTER_LOAD, XPU_ENGINE_DMA0);
     k->rings[POST] = make_ring(posts, POSTS, XPU_COUNTER_TENSOR, XPU_ENGINE_TENSOR);
     k->rings[STORE] = make_ring(stores, STORES, XPU_COUNTER_STORE, XPU_ENGINE_DMA1);

@@ -296,7 +296,8 @@ int xpu_is_recorded_with(const xpu_recorded_call *call, const xpu_recorded_call 
     struct xpu_window_i8_args args;
     if (strcmp(call->kernel, "window_i8") != 0 || is_window(before) || call->layer != before->layer + 1) return 0;
     memcpy(&args, call->words, sizeof args);
-    return args.follows != 0 || (args.ring_rows != 0 && !dumps && strcmp(before->kernel, "conv2d_i8") == 0);
+    if (args.ring_rows) return !dumps && strcmp(before->kernel, "conv2d_i8") == 0;
+    return args.follows != 0 && strcmp(before->kernel, "elementwise") != 0;
 }
 
 int xpu_is_recorded_behind(const xpu_recorded_call *call, const xpu_recorded_call *windows, int dumps) {
