@@ -21,6 +21,7 @@ enum {
     PASS_STEP = 2,   /* between two passes */
     SHORT_PASS = 12, /* that weights take more than their rows */
     DRAIN_STEP = 30,
+    LEAST_DRAIN = 84, /* of few pixels */
     SLIDE_STEP = 50,
     SLIDE_DRAIN = 60,
     BEGIN = 500,
@@ -142,7 +143,7 @@ static double multiply(engines *e, const xpu_walk_product *of, double ready) {
     double *bank = &e->banks[e->bank];
     e->bank = (e->bank + 1) % BANKS;
     e->array = larger(larger(e->array, ready), *bank) + of->array;
-    e->post = larger(e->array, e->post) + of->drain + DRAIN_STEP;
+    e->post = larger(e->array, e->post) + larger(of->drain + DRAIN_STEP, LEAST_DRAIN);
     return *bank = e->post;
 }
 
