@@ -3,6 +3,7 @@
 #include <stddef.h>
 
 #include "core/passes/rewrite.h"
+#include "xpu_codegen/choose/byte_tasks.h"
 #include "xpu_codegen/choose/listed.h"
 #include "xpu_codegen/choose/rings.h"
 #include "xpu_codegen/lower/buffers.h"
@@ -25,8 +26,7 @@ static int windows_follow(xpu_codegen *cg, xpu_node node) {
     if (!xpu_used_once(graph, node)) return 0;
     const xpu_node reader = xpu_value_at(graph, xpu_node_output(graph, node, 0))->uses.items[0].node;
     if (xpu_node_at(graph, reader)->op != xpu_node_at(graph, node)->op || !xpu_on_chip(cg, reader)) return 0;
-    const xpu_conv_shape shape = xpu_conv_shape_of(cg, reader);
-    return xpu_is_depthwise(cg, &shape);
+    return xpu_is_byte_depthwise(cg, reader);
 }
 
 static const char *choose_behind(xpu_codegen *cg, uint32_t layer, xpu_node node, const xpu_conv_shape *s,

@@ -67,8 +67,8 @@ typedef struct {
 } xpu_recorded_call;
 
 /* A layer's lists as they lie in memory: a place for the parameters of the post-processor, loads, what the engine
- * computes, stores; XPU_DESC_WORDS each. Of two layers, one of which follows the other: the parameters of both, the
- * loads of both, what each engine computes, the stores of both, in the places of both. */
+ * computes, stores; XPU_DESC_WORDS each. Of two or three layers that are recorded together: the parameters of all, the
+ * loads of all, what each engine computes, the stores of all, in the places of all. */
 typedef struct {
     struct xpu_pipeline_lists_args args; /* but for `late`; lists: where they will lie */
     const uint32_t *words;               /* NULL: they are with those of the layer before */
