@@ -52,12 +52,13 @@ struct places {
 
 static struct work {
     struct xpu_window_i8_args args;
-    uint8_t is_wide, image, operand, weight, result; /* bytes of elements of x, where it comes from and in SM, ... */
-    struct cursor at, unstored;                      /* unstored: of the last step, if its result is not */
+    uint8_t has_unstored, has_begun, is_wide, image, operand, weight,
+        result;                 /* bytes of elements of x, where it comes from and in SM, ... */
+    struct cursor at, unstored; /* unstored: of the last step, if its result is not */
     xpu_ticket after, free;
     int (*product)(void); /* queues some more of the product that this follows; 0: nothing is left, or there is none */
     struct xpu_progress progress; /* of it */
-    int follows, has_unstored, has_begun;
+    int follows;
     struct places places;
     uint32_t first_window;                        /* what the window engine has signalled before */
     int32_t next_row, first_place, rows_of_image; /* of those that come to a ring of input rows */
