@@ -87,6 +87,12 @@ static xpu_value indices(bench *b, int rank, const int64_t *dims) {
     return xpu_graph_const_bytes(b->graph, NULL, &tensor);
 }
 
+static xpu_value bytes(bench *b, int64_t rows, int64_t columns) {
+    int8_t *data = XPU_NEW_ARRAY(b->arena, int8_t, rows *columns);
+    for (int64_t i = 0; i < rows * columns; i++) data[i] = (int8_t)i;
+    return xpu_graph_const_bytes(b->graph, NULL, &(xpu_tensor){XPU_I8, 2, {rows, columns}, data});
+}
+
 /* Operators that read every operand element about once fold however large results times operands are; others do not. */
 static void folds_cheap_operators(void) {
     static const struct {
@@ -99,7 +105,8 @@ static void folds_cheap_operators(void) {
         {XPU_OP_GATHER_ND, "identity"},  {XPU_OP_SCATTER_ND, "identity"},  {XPU_OP_ADD, "identity"},
         {XPU_OP_EXP, "identity"},        {XPU_OP_TRANSPOSE, "identity"},   {XPU_OP_SLICE, "identity"},
         {XPU_OP_PAD, "identity"},        {XPU_OP_REPEAT, "identity"},      {XPU_OP_NONZERO_COUNTS, "identity"},
-        {XPU_OP_EXPAND, "identity"},     {XPU_OP_RESHAPE, "identity"},     {XPU_OP_MATMUL, "matmul"},
+        {XPU_OP_EXPAND, "identity"},     {XPU_OP_RESHAPE, "identity"},     {XPU_OP_QUANTIZE, "identity"},
+        {XPU_OP_DEQUANTIZE, "identity"}, {XPU_OP_MATMUL, "matmul"},
     };
     for (volatile size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         BENCH_OPEN(b);
@@ -108,6 +115,7 @@ static void folds_cheap_operators(void) {
         const xpu_dim none[] = {xpu_dim_const(&b.graph->dims, 0), xpu_dim_const(&b.graph->dims, 0)};
         const xpu_attr slice[] = {XPU_ATTR_DIMS_OF(SHAPE, all, 2), XPU_ATTR_DIMS_OF(STARTS, none, 2), INTS(BY, 1, 1)};
         const xpu_attr perm = INTS(PERM, 1, 0), pads = INTS(PADS, 1, 1, 1, 1), axis = XPU_ATTR_INT_OF(AXIS, 2);
+        const xpu_attr to_bytes = XPU_ATTR_INT_OF(DTYPE, XPU_I8);
         const xpu_attr repeats = INTS(REPEATS, 2, 1), *attrs = &axis;
         uint32_t has_axis = 0;
         switch (cases[i].op) {
@@ -125,6 +133,8 @@ static void folds_cheap_operators(void) {
         case XPU_OP_EXPAND:
         case XPU_OP_RESHAPE: attrs = slice, has_axis = 1; break;
         case XPU_OP_NONZERO_COUNTS: operands[0] = constant(&b, DIMS(1024, 1024)); break;
+        case XPU_OP_QUANTIZE: operands[1] = number(&b, 0.5f), attrs = &to_bytes, has_axis = 1; break;
+        case XPU_OP_DEQUANTIZE: operands[0] = bytes(&b, 256, 256), operands[1] = number(&b, 0.5f); break;
         case XPU_OP_CONCAT:
         case XPU_OP_ADD:
         case XPU_OP_EXP:
