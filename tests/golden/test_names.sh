@@ -52,7 +52,7 @@ done
 clean 0 "relu1$esc" "$bin/xpu-run" names.xpu -i names.npy --profile --trace=trace.json --lockstep
 json trace.json
 clean 0 "t1$esc" "$bin/xpu-dump" show func
-clean 0 "0 of 10 tensors differ" "$bin/xpu-dump" diff func rtl --all
+clean 0 "0 of 11 tensors differ" "$bin/xpu-dump" diff func rtl --all
 "$bin/xpuc" -q names.onnx --precision=fp32 -o fp32.xpu &&
     "$bin/xpu-run" -q fp32.xpu -i names.npz --device=ref --dump-layers=other
 clean 4 "first difference: " "$bin/xpu-dump" diff func other --all
