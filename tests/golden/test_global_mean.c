@@ -147,7 +147,7 @@ static void integers(void) {
         const int64_t *dims = cases[i].dims;
         const char *model = write_model(dims, b.arena, &b.diags), *core = dims[1] > 1 ? "mean_i16" : "reduce_f32";
         xpurt_tensor y = {0};
-        run_wide(dims, model, "standard", "auto", cases[i].standard, &y, NULL, NULL);
+        run_wide(dims, model, "standard", "int16", cases[i].standard, &y, NULL, NULL);
         run_wide(dims, model, "tests/chip/nano-window.json", "int16", cases[i].nano, &y, NULL, NULL);
         run_wide(dims, model, "nano", "int16x8", core, &y, NULL, NULL);
         run_wide(dims, model, "pro", "int16", core, &y, NULL, NULL);
@@ -164,14 +164,14 @@ static void open_sizes(void) {
     fill();
     xpu_device_check check;
     const char *model = write_model(sizes[0], b.arena, &b.diags);
-    CU_ASSERT_FATAL(xpu_device_check_compile_shape(&check, model, "standard", "auto", "x=N=1..2,48,H=1..32,W=1..32"));
+    CU_ASSERT_FATAL(xpu_device_check_compile_shape(&check, model, "standard", "int16", "x=N=1..2,48,H=1..32,W=1..32"));
     CU_ASSERT(strstr(xpurt_describe(check.program, NULL), "\"kernel\": \"mean_i16\"") != NULL);
     for (size_t i = 0; i < sizeof sizes / sizeof *sizes; i++) {
         const int64_t *dims = sizes[i];
         xpurt_tensor input = {"x", "float32", 4, {dims[0], dims[1], dims[2], dims[3]}, x}, got = {0}, wanted = {0};
         CU_ASSERT(xpu_device_check_layers(&check, &input, 1, &got));
         model = write_model(dims, b.arena, &b.diags);
-        run_wide(dims, model, "standard", "auto", "window_i16", &wanted, NULL, NULL);
+        run_wide(dims, model, "standard", "int16", "window_i16", &wanted, NULL, NULL);
         CU_ASSERT_FATAL(got.data && wanted.data);
         CU_ASSERT(memcmp(got.data, wanted.data, (size_t)(4 * dims[0] * dims[1])) == 0);
         xpurt_tensor_clear(&got);
@@ -191,8 +191,8 @@ static void odd_numbers(void) {
         for (int k = 0; k < MOST_ELEMENTS; k++) x[k] = i < 3 ? odd[i] : 1;
         x[77] = odd[i];
         xpurt_tensor y = {0};
-        run_wide(dims, model, "standard", "auto", "window_i16", &y, NULL, NULL);
-        run_wide(dims, model, "nano", "auto", "mean_i16", &y, NULL, NULL);
+        run_wide(dims, model, "standard", "int16", "window_i16", &y, NULL, NULL);
+        run_wide(dims, model, "nano", "int16", "mean_i16", &y, NULL, NULL);
         CU_ASSERT_FATAL(y.data != NULL);
         const float *at = y.data;
         for (int c = 0; c < 20; c++)
@@ -239,11 +239,11 @@ static void wide_on_rtl(void) {
     xpurt_tensor y = {0};
     BENCH_OPEN(b);
     fill();
-    run_wide(small, write_model(small, b.arena, &b.diags), "standard", "auto", "window_i16", &y, &cycles, "window");
+    run_wide(small, write_model(small, b.arena, &b.diags), "standard", "int16", "window_i16", &y, &cycles, "window");
     printf("%ld and ", cycles);
     CU_ASSERT(cycles > 0 && cycles <= 3000);
     xpurt_tensor_clear(&y);
-    run_wide(large, write_model(large, b.arena, &b.diags), "standard", "auto", "mean_i16", &y, &cycles, "core");
+    run_wide(large, write_model(large, b.arena, &b.diags), "standard", "int16", "mean_i16", &y, &cycles, "core");
     printf("%ld cycles; ", cycles);
     CU_ASSERT(cycles > 0 && cycles <= 30000);
     xpurt_tensor_clear(&y);

@@ -19,7 +19,7 @@ if "$python" -c 'import numpy, mypy.version; raise SystemExit(int(mypy.version._
 else
     echo "skipped: type hints under mypy --strict, as $python has not NumPy and mypy from 2.0 on"
 fi
-check 0 'rtl and func: 0 of 17 tensors differ' in_tree env -C "$folder" "$python" "$repo/examples/stock/python.py"
+check 0 'rtl and func: 0 of 18 tensors differ' in_tree env -C "$folder" "$python" "$repo/examples/stock/python.py"
 check 0 'a hundred runs: all the same' in_tree env -C "$folder" "$python" "$repo/examples/stock/python.py" "$repo/tests/models/mnist-8.onnx"
 check 0 '</svg>' cat "$folder/profile.svg"
 check 1 "node 'crop'" in_tree env -C "$folder" "$python" "$repo/examples/stock/python.py" "$repo/docs/unsupported.onnx"

@@ -152,15 +152,38 @@ static int is_average(const xpu_codegen *cg, xpu_node node) {
                                      xpu_node_is(cg->graph, node, XPU_OP_GLOBAL_AVERAGE_POOL));
 }
 
+/* Whether one of the node's operands comes from what computes in integers; by value id, of those that were there when
+ * the choice began. Then its results do, too. */
+static int reads_rounded(const xpu_codegen *cg, xpu_node node, const uint8_t *rounded, uint32_t count) {
+    const xpu_node_info *info = xpu_node_at(cg->graph, node);
+    for (uint32_t i = 0; i < info->input_count; i++)
+        if (info->inputs[i].id < count && rounded[info->inputs[i].id]) return 1;
+    return 0;
+}
+
+static void mark_rounded(const xpu_codegen *cg, xpu_node node, uint8_t *rounded, uint32_t count) {
+    const xpu_node_info *info = xpu_node_at(cg->graph, node);
+    const int is_rounded = xpu_node_is(cg->graph, node, XPU_OP_ROW_RESTORE) ||
+                           xpu_node_is(cg->graph, node, XPU_OP_PACKED_MATMUL) ||
+                           (xpu_op_attr(info->op, XPU_ATTR_PRECISION) &&
+                            xpu_node_int(cg->graph, node, XPU_ATTR_PRECISION) != XPU_PRECISION_FP32);
+    if (!is_rounded && !reads_rounded(cg, node, rounded, count)) return;
+    for (uint32_t i = 0; i < info->output_count; i++)
+        if (info->outputs[i].id < count) rounded[info->outputs[i].id] = 1;
+}
+
 /* An average has the precision int16x8 in any of integers: so its weights are as exact as float32. One that reaches a
  * root or divisor is no such average as networks have between convolutions (LpPool), and float32 everywhere. */
-static xpu_status choose_for_average(xpu_codegen *cg, xpu_node node, const xpu_sensitive_use *sensitive) {
+static xpu_status choose_for_average(xpu_codegen *cg, xpu_node node, const xpu_sensitive_use *sensitive,
+                                     int is_of_rounded) {
     const char *rule, *reason = NULL;
     const xpu_precision_mode mode = wanted_mode(cg, node, &rule);
     if (mode == XPU_MODE_FP32) return XPU_OK;
     if (!rule) reason = why_exact(cg, node, XPU_MODE_AUTO, sensitive);
     if (!rule && sensitive[xpu_node_output(cg->graph, node, 0).id].in_norm) reason = "it is part of a norm or softmax";
     if (!reason) reason = xpu_why_not_wide_average(cg, node);
+    if (!reason && !rule && mode == XPU_MODE_AUTO && !is_of_rounded)
+        reason = "nothing before it computes in integers, so float32 keeps what there is";
     xpu_set_reason(cg, node, reason);
     if (reason) return XPU_OK;
     xpu_set_reason(cg, node, "averages run in int16x8, on the window engine of chips that have one");
@@ -504,12 +527,15 @@ xpu_status xpu_choose_precision(xpu_codegen *cg) {
     const xpu_sensitive_use *sensitive = xpu_find_sensitive_uses(cg, scratch);
     xpu_row_scales scales = {0};
     xpu_status status = join_attention(cg);
+    const uint32_t values = cg->graph->values.count;
+    uint8_t *rounded = XPU_NEW_ARRAY(scratch, uint8_t, values);
     XPU_FOR_ALL_NODES(cg->graph, node) {
-        if (status != XPU_OK || xpu_on_host(cg, node)) continue;
-        if (is_average(cg, node))
-            status = choose_for_average(cg, node, sensitive);
-        else if (is_matrix_like(cg, node))
+        if (status != XPU_OK) break;
+        if (!xpu_on_host(cg, node) && is_average(cg, node))
+            status = choose_for_average(cg, node, sensitive, reads_rounded(cg, node, rounded, values));
+        else if (!xpu_on_host(cg, node) && is_matrix_like(cg, node))
             choose_for_product(cg, node, sensitive, &scales);
+        mark_rounded(cg, node, rounded, values);
     }
     const char *const *names = names_of_choices(cg, scratch);
     if (status == XPU_OK) status = xpu_merge_products(cg);
