@@ -15,6 +15,7 @@ enum {
     JOB_CYCLES = 28,    /* of a group of columns, beside its rows */
     VECTOR_CYCLES = 38, /* for its scales, or biases, which are read while the group before runs */
     LEAST_STEP = 48,    /* where its descriptors were made before the start */
+    MISSES = 1200,      /* and where core 0 makes them: it fetches the kernel anew each time, in place of others */
     MOST_FIELD = 65535,
     MOST_PARTS = 512
 };
@@ -110,7 +111,8 @@ int xpu_choose_elementwise(xpu_codegen *cg, const xpu_elementwise_shape *shape, 
 }
 
 double xpu_elementwise_cycles(xpu_codegen *cg, const xpu_elementwise_tile *tile) {
-    return tile->cycles + (xpu_when_listed(cg) == XPU_NOT_LISTED ? xpu_cost.start_tensor : xpu_cost.start_listed);
+    return tile->cycles +
+           (xpu_when_listed(cg) == XPU_NOT_LISTED ? xpu_cost.start_tensor + MISSES : xpu_cost.start_listed);
 }
 
 double xpu_bytes_on_cores_cycles(xpu_codegen *cg, xpu_dim elements, int tensors, double cycles_of_64) {
