@@ -280,26 +280,24 @@ static int is_close_as_a_whole(const xpu_tensor *now, const xpu_tensor *before) 
     return difference <= squares / 16;
 }
 
+/* Whether the node reads a value that is marked, by its id. */
+static int reads_unheld(const xpu_graph *graph, xpu_node node, const uint8_t *unheld) {
+    for (uint32_t i = 0; i < xpu_node_at(graph, node)->input_count; i++)
+        if (unheld[xpu_node_input(graph, node, i).id]) return 1;
+    return 0;
+}
+
 /* By value id: whether it is new behind the pass and comes, by new values alone, from a layer in int16. */
 static uint8_t *find_unheld(const xpu_checker *checker, const xpu_graph *graph) {
     uint8_t *unheld = XPU_NEW_ARRAY(checker->arena, uint8_t, graph->values.count);
     XPU_FOR_ALL_NODES(graph, node) {
-        int is_unheld = xpu_is_narrowed(graph, node);
-        for (uint32_t i = 0; i < xpu_node_at(graph, node)->input_count; i++)
-            is_unheld |= unheld[xpu_node_input(graph, node, i).id];
+        const int is_unheld = xpu_is_narrowed(graph, node) || reads_unheld(graph, node, unheld);
         for (uint32_t i = 0; is_unheld && i < xpu_node_at(graph, node)->output_count; i++) {
             xpu_value value = xpu_node_output(graph, node, i);
             unheld[value.id] = !value_of(&checker->before, value);
         }
     }
     return unheld;
-}
-
-/* Whether the node reads such a value. */
-static int reads_unheld(const xpu_graph *graph, xpu_node node, const uint8_t *unheld) {
-    for (uint32_t i = 0; i < xpu_node_at(graph, node)->input_count; i++)
-        if (unheld[xpu_node_input(graph, node, i).id]) return 1;
-    return 0;
 }
 
 /* "is 2 and was 1 before" */

@@ -10,15 +10,12 @@ typedef enum { END, SCALE, BIAS, ACTIVATION, SUM, PRODUCT, CLIP, SWISH, FACTOR, 
 enum { MOST_STAGES = 6 };
 
 /* The forms, one row each; the first that fits is taken. */
-static const struct {
-    const char *name;
-    stage stages[MOST_STAGES];
-} forms[] = {
-    {"scale, bias, activation, sum, clip", {SCALE, BIAS, ACTIVATION, SUM, CLIP}},
-    {"scale, bias, sum, activation, clip", {SCALE, BIAS, SUM, ACTIVATION, CLIP}},
-    {"scale, bias, product, activation, clip", {SCALE, BIAS, PRODUCT, ACTIVATION, CLIP}},
-    {"scale, bias, hard swish, factor", {SCALE, BIAS, SWISH, FACTOR}},
-    {"scale, bias, hard swish, addend", {SCALE, BIAS, SWISH, ADDEND}},
+static const stage forms[][MOST_STAGES] = {
+    {SCALE, BIAS, ACTIVATION, SUM, CLIP},
+    {SCALE, BIAS, SUM, ACTIVATION, CLIP},
+    {SCALE, BIAS, PRODUCT, ACTIVATION, CLIP},
+    {SCALE, BIAS, SWISH, FACTOR},
+    {SCALE, BIAS, SWISH, ADDEND},
 };
 
 typedef struct {
@@ -138,13 +135,9 @@ static int take_step(reader *r, const xpu_chain_step *step) {
 }
 
 static int is_form(const xpu_chain *chain, const uint8_t *is_vector, int x, uint32_t row, xpu_post_form *form) {
-    reader r = {is_vector, forms[row].stages, (int)chain->input_count, x, form};
-    *form = (xpu_post_form){.name = forms[row].name,
-                            .x = x,
-                            .scale = XPU_NO_OPERAND,
-                            .bias = XPU_NO_OPERAND,
-                            .branch = XPU_NO_OPERAND,
-                            .factor = 1.0f};
+    reader r = {is_vector, forms[row], (int)chain->input_count, x, form};
+    *form = (xpu_post_form){
+        .x = x, .scale = XPU_NO_OPERAND, .bias = XPU_NO_OPERAND, .branch = XPU_NO_OPERAND, .factor = 1.0f};
     for (uint32_t s = 0; s < chain->step_count; s++) {
         if (!take_step(&r, &chain->steps[s])) return 0;
         r.value = r.inputs + (int)s;

@@ -12,7 +12,6 @@ enum { XPU_NO_OPERAND = -1 };
 /* In the order in which the post-processor computes: (x * scale + bias), then as `op`, `activation` and `branch_after`
  * say. Operands are numbers of the chain's. */
 typedef struct {
-    const char *name;                  /* in words */
     int x, scale, bias, branch;        /* XPU_NO_OPERAND: there is none */
     float factor;                      /* of all elements, where there is no scale */
     int is_product;                    /* times the branch, else plus it */

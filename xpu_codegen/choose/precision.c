@@ -531,7 +531,7 @@ xpu_status xpu_choose_precision(xpu_codegen *cg) {
     uint8_t *rounded = XPU_NEW_ARRAY(scratch, uint8_t, values);
     XPU_FOR_ALL_NODES(cg->graph, node) {
         if (status != XPU_OK) break;
-        if (!xpu_on_host(cg, node) && is_average(cg, node))
+        if (is_average(cg, node))
             status = choose_for_average(cg, node, sensitive, reads_rounded(cg, node, rounded, values));
         else if (!xpu_on_host(cg, node) && is_matrix_like(cg, node))
             choose_for_product(cg, node, sensitive, &scales);

@@ -54,13 +54,6 @@ static int is_faster_on_engine(xpu_codegen *cg, uint32_t layer, int operands, do
     return by_engine < by_cores;
 }
 
-static xpu_status add_elementwise(xpu_codegen *cg, uint32_t layer, const xpu_elementwise_tile *tile,
-                                  struct xpu_elementwise_call *call) {
-    xpu_describe_layer(cg, layer, XPU_KERNEL_elementwise, xpu_dim_of(cg, 0));
-    xpu_place_elementwise(cg, layer, tile, call);
-    return xpu_add_elementwise(cg, layer, call);
-}
-
 /* What the layers of all sums and products have; operands in the order of the node. */
 static struct xpu_elementwise_call pair_on_engine(const xpu_codegen *cg, xpu_node node,
                                                   const struct xpu_qpair_call *pair) {
@@ -95,7 +88,7 @@ static xpu_status lower_row_pair(xpu_codegen *cg, uint32_t layer, xpu_node node,
     call->columns = call->x_row = call->y_row = xpu_arg_dim(rows->shape.columns);
     call->x_image = call->y_image = xpu_arg_dim(image);
     if (rows->row_by_image) call->branch_image = call->columns;
-    return add_elementwise(cg, layer, &rows->tile, call);
+    return xpu_lower_elementwise(cg, layer, &rows->tile, call);
 }
 
 /* Bytes are taken as levels 0 to 255, whatever their type, so that the table finds them as they are. */
@@ -107,7 +100,7 @@ static xpu_status lower_lookup_on_engine(xpu_codegen *cg, uint32_t layer, const 
     call.x_type = call.y_type = xpu_arg_number(XPU_TYPE_U8);
     call.vectors_computed = xpu_arg_number(!is_const);
     call.least = xpu_arg_number(0), call.most = xpu_arg_number(UINT8_MAX);
-    return add_elementwise(cg, layer, tile, &call);
+    return xpu_lower_elementwise(cg, layer, tile, &call);
 }
 
 /* ---- layers ---- */
@@ -135,7 +128,7 @@ xpu_status xpu_lower_qpair(xpu_codegen *cg, uint32_t layer, xpu_node node) {
     xpu_row_pair rows;
     if (xpu_find_row_pair(cg, node, &rows)) return lower_row_pair(cg, layer, node, &rows, &on_engine);
     if (is_faster_on_engine(cg, layer, 2, xpu_cost.pair_bytes, &tile))
-        return add_elementwise(cg, layer, &tile, &on_engine);
+        return xpu_lower_elementwise(cg, layer, &tile, &on_engine);
     xpu_describe_layer(cg, layer, XPU_KERNEL_qpair, xpu_dim_of(cg, 0));
     return xpu_add_qpair(cg, layer, &call);
 }

@@ -48,12 +48,14 @@ struct xpu_elementwise_call xpu_elementwise_defaults(void) {
                                          .branch_scale = one};
 }
 
-void xpu_place_elementwise(xpu_codegen *cg, uint32_t layer, const xpu_elementwise_tile *tile,
-                           struct xpu_elementwise_call *call) {
+xpu_status xpu_lower_elementwise(xpu_codegen *cg, uint32_t layer, const xpu_elementwise_tile *tile,
+                                 struct xpu_elementwise_call *call) {
+    xpu_describe_layer(cg, layer, XPU_KERNEL_elementwise, xpu_dim_of(cg, 0));
     const char *name = xpu_printf(cg->arena, "%s/tiles", cg->program.layers.items[layer].name);
     cg->layers.items[layer].task_cycles = tile->cycles;
     cg->layers.items[layer].scratch = xpu_scratch_buffer(cg, layer, layer, xpu_dim_of(cg, tile->sm_bytes), name);
     call->sm = xpu_arg_at(cg->layers.items[layer].scratch);
     call->sm_bytes = xpu_arg_number(tile->sm_bytes);
     call->tile = xpu_arg_number(tile->tile);
+    return xpu_add_elementwise(cg, layer, call);
 }

@@ -7,8 +7,8 @@
 
 /* All fields but operands, sizes and scratch: no branch, no vectors, x as it is. */
 struct xpu_elementwise_call xpu_elementwise_defaults(void);
-/* Its steps and their scratch. */
-void xpu_place_elementwise(xpu_codegen *cg, uint32_t layer, const xpu_elementwise_tile *tile,
-                           struct xpu_elementwise_call *call);
+/* The layer, with its steps and their scratch. */
+xpu_status xpu_lower_elementwise(xpu_codegen *cg, uint32_t layer, const xpu_elementwise_tile *tile,
+                                 struct xpu_elementwise_call *call);
 
 #endif

@@ -94,7 +94,5 @@ xpu_status xpu_lower_post_chain(xpu_codegen *cg, uint32_t layer, xpu_node node, 
     cg->program.layers.items[layer].reason =
         xpu_printf(cg->arena, "the post-processor does it in one pass: %.0f cycles instead of %.0f on the cores",
                    chain->cycles, chain->core_cycles);
-    xpu_describe_layer(cg, layer, XPU_KERNEL_elementwise, xpu_dim_of(cg, 0));
-    xpu_place_elementwise(cg, layer, &chain->tile, &call);
-    return xpu_add_elementwise(cg, layer, &call);
+    return xpu_lower_elementwise(cg, layer, &chain->tile, &call);
 }

@@ -292,12 +292,16 @@ static int32_t ring_rows_of(const xpu_recorded_call *call) {
     return args.ring_rows;
 }
 
+static int is_product(const xpu_recorded_call *call) {
+    return strncmp(call->kernel, "conv2d_", strlen("conv2d_")) == 0;
+}
+
 int xpu_is_recorded_with(const xpu_recorded_call *call, const xpu_recorded_call *before, int dumps) {
     struct xpu_window_i8_args args;
-    if (strcmp(call->kernel, "window_i8") != 0 || is_window(before) || call->layer != before->layer + 1) return 0;
+    if (strcmp(call->kernel, "window_i8") != 0 || !is_product(before) || call->layer != before->layer + 1) return 0;
     memcpy(&args, call->words, sizeof args);
     if (args.ring_rows) return !dumps && strcmp(before->kernel, "conv2d_i8") == 0;
-    return args.follows != 0 && strcmp(before->kernel, "elementwise") != 0;
+    return args.follows != 0;
 }
 
 int xpu_is_recorded_behind(const xpu_recorded_call *call, const xpu_recorded_call *windows, int dumps) {
