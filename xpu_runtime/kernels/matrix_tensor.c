@@ -194,21 +194,8 @@ static void load_scales(struct work *k, xpu_ticket free) {
     if (a->bias) load_dense(k, k->bias, a->bias, bytes, free);
 }
 
-/* findmax begins with 0. */
 static void clear_absmax(struct work *k) {
-    const xpu_desc_fill fill = {.layer = k->layer,
-                                .wait0 = k->after.counter,
-                                .wait0_value = k->after.value,
-                                .wait1 = XPU_NO_COUNTER,
-                                .signal = XPU_COUNTER_LOAD,
-                                .signal_add = 1,
-                                .dst = k->args.y_absmax,
-                                .dst_type = XPU_TYPE_F32,
-                                .size0 = 1,
-                                .size1 = 1,
-                                .size2 = 1,
-                                .size3 = 1,
-                                .dst_stride3 = 4};
+    const xpu_desc_fill fill = absmax_fill(k->layer, k->after, k->args.y_absmax);
     xpu_desc_fill_pack(ring_next(&rings[LOAD], k->load_dense, &k->loaded), &fill);
 }
 

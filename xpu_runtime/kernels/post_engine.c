@@ -186,21 +186,8 @@ static void make_templates(struct work *k, uint32_t layer) {
     if (a->branch && k->branch.row) xpu_desc_post_set_branch_pixel_stride(k->post, (int32_t)pixel);
 }
 
-/* findmax begins with 0. */
 static void clear_absmax(struct work *k, uint32_t layer) {
-    const xpu_desc_fill fill = {.layer = layer,
-                                .wait0 = k->after.counter,
-                                .wait0_value = k->after.value,
-                                .wait1 = XPU_NO_COUNTER,
-                                .signal = XPU_COUNTER_LOAD,
-                                .signal_add = 1,
-                                .dst = k->args.y_absmax,
-                                .dst_type = XPU_TYPE_F32,
-                                .size0 = 1,
-                                .size1 = 1,
-                                .size2 = 1,
-                                .size3 = 1,
-                                .dst_stride3 = 4};
+    const xpu_desc_fill fill = absmax_fill(layer, k->after, k->args.y_absmax);
     xpu_desc_fill_pack(ring_next(&k->rings[LOAD], k->copy, &k->loaded), &fill);
     ring_the_bell(&k->rings[LOAD]);
 }

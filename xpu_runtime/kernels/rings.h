@@ -70,6 +70,23 @@ static inline void ring_the_bell(struct ring *r) {
 }
 #endif
 
+/* What findmax begins with: 0, when what was before is done. */
+static inline xpu_desc_fill absmax_fill(uint32_t layer, xpu_ticket after, uint32_t absmax) {
+    return (xpu_desc_fill){.layer = layer,
+                           .wait0 = after.counter,
+                           .wait0_value = after.value,
+                           .wait1 = XPU_NO_COUNTER,
+                           .signal = XPU_COUNTER_LOAD,
+                           .signal_add = 1,
+                           .dst = absmax,
+                           .dst_type = XPU_TYPE_F32,
+                           .size0 = 1,
+                           .size1 = 1,
+                           .size2 = 1,
+                           .size3 = 1,
+                           .dst_stride3 = 4};
+}
+
 /* ---- the post-processor's parameters ---- */
 
 /* Of layers, in turn. A place is free when the layer that had it last is done. */

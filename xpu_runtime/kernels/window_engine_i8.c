@@ -374,21 +374,8 @@ static void load_params(struct work *k) {
     xpu_desc_window_set_params(k->window, at);
 }
 
-/* findmax begins with 0. */
 static void clear_absmax(struct work *k, uint32_t absmax) {
-    const xpu_desc_fill fill = {.layer = xpu_desc_copy_get_layer(k->dense),
-                                .wait0 = k->after.counter,
-                                .wait0_value = k->after.value,
-                                .wait1 = XPU_NO_COUNTER,
-                                .signal = XPU_COUNTER_LOAD,
-                                .signal_add = 1,
-                                .dst = absmax,
-                                .dst_type = XPU_TYPE_F32,
-                                .size0 = 1,
-                                .size1 = 1,
-                                .size2 = 1,
-                                .size3 = 1,
-                                .dst_stride3 = 4};
+    const xpu_desc_fill fill = absmax_fill(xpu_desc_copy_get_layer(k->dense), k->after, absmax);
     xpu_desc_fill_pack(ring_next(&rings[LOAD], k->dense, &k->loaded), &fill);
 }
 
