@@ -30,12 +30,13 @@ enum {
 /* What is an output, too, and so cannot stay in SM: the result of the first product, or of the windows. */
 typedef enum { NOTHING, FIRST, SECOND } also_read;
 
-/* x, a product of its pixels (or a convolution), a depthwise one of that, and a product of its pixels. */
+/* x, a product of its pixels (or a convolution), a depthwise one or maxima of that, and a product of its pixels. */
 typedef struct {
     int64_t in, channels, height, width, first, kernel, stride, dilation, pads[4];
     also_read read;
     int64_t out;
     int has_branch; /* x is added to the result */
+    int is_max;
 } network;
 
 static float x[MOST_ELEMENTS];
@@ -54,6 +55,14 @@ static void add_conv(xpu_onnx_builder *b, const char *name, const char *from, co
     xpu_onnx_ints(b, node, "dilations", (const int64_t[]){steps[1], steps[1]}, 2);
     xpu_onnx_ints(b, node, "pads", pads, 4);
     xpu_onnx_int(b, node, "group", group);
+}
+
+static void add_maximum(xpu_onnx_builder *b, const char *name, const char *from, const network *n) {
+    XpuOnnx__NodeProto *node = xpu_onnx_node(b, "MaxPool", name, name, (const char *const[]){from, NULL});
+    xpu_onnx_ints(b, node, "kernel_shape", (const int64_t[]){n->kernel, n->kernel}, 2);
+    xpu_onnx_ints(b, node, "strides", (const int64_t[]){n->stride, n->stride}, 2);
+    xpu_onnx_ints(b, node, "dilations", (const int64_t[]){n->dilation, n->dilation}, 2);
+    xpu_onnx_ints(b, node, "pads", n->pads, 4);
 }
 
 /* x as bytes, and the constants that all layers share. */
@@ -86,8 +95,11 @@ static const char *write_model(const network *n, xpu_arena *arena, xpu_diags *di
     xpu_onnx_builder b;
     begin_model(&b, arena, (const int64_t[]){1, n->in, n->height, n->width});
     add_conv(&b, "first", "bytes", (const int64_t[]){n->channels, n->in, n->first, n->first}, one, same, 1);
-    add_conv(&b, "second", "first", (const int64_t[]){n->channels, 1, n->kernel, n->kernel}, steps, n->pads,
-             n->channels);
+    if (n->is_max)
+        add_maximum(&b, "second", "first", n);
+    else
+        add_conv(&b, "second", "first", (const int64_t[]){n->channels, 1, n->kernel, n->kernel}, steps, n->pads,
+                 n->channels);
     add_conv(&b, "third", "second", (const int64_t[]){n->out, n->channels, 1, 1}, one, none, 1);
     if (n->has_branch) {
         const char *const inputs[] = {"third", "ys", "zero", "bytes", "xs", "zero", "ys", "zero", NULL};
@@ -198,16 +210,32 @@ static void with_arena(void (*body)(xpu_arena *arena, xpu_diags *diags)) {
     xpu_mem_release(&mem);
 }
 
-static void run_random(xpu_arena *arena, xpu_diags *diags) {
-    uint32_t state = 1, counts[WAYS] = {0};
+static void run_random_networks(int is_max, uint32_t *counts, xpu_arena *arena, xpu_diags *diags) {
+    uint32_t state = is_max ? 2 : 1;
     long cycles;
     for (int i = 0; i < NETWORKS; i++) {
-        const network n = random_network(&state);
+        network n = random_network(&state);
+        n.is_max = is_max;
+        if (is_max && n.kernel == 1) n.kernel = 2;
         counts[run(&n, "standard", arena, diags, &cycles)]++;
     }
+}
+
+static void run_random(xpu_arena *arena, xpu_diags *diags) {
+    uint32_t counts[WAYS] = {0};
+    run_random_networks(0, counts, arena, diags);
     printf("%u behind, %u beside, %u in SM, %u of them all three layers; ", counts[BEHIND], counts[BESIDE],
            counts[IN_SM] + counts[ALL_IN_SM], counts[ALL_IN_SM]);
     CU_ASSERT(counts[IN_SM] + counts[ALL_IN_SM] >= NETWORKS / 2 && counts[BESIDE] >= NETWORKS / 8);
+    CU_ASSERT(counts[ALL_IN_SM] >= NETWORKS / 4);
+}
+
+static void run_maxima(xpu_arena *arena, xpu_diags *diags) {
+    uint32_t counts[WAYS] = {0};
+    run_random_networks(1, counts, arena, diags);
+    printf("%u behind, %u beside, %u in SM, %u of them all three layers; ", counts[BEHIND], counts[BESIDE],
+           counts[IN_SM] + counts[ALL_IN_SM], counts[ALL_IN_SM]);
+    CU_ASSERT(counts[IN_SM] + counts[ALL_IN_SM] >= NETWORKS / 2);
     CU_ASSERT(counts[ALL_IN_SM] >= NETWORKS / 4);
 }
 
@@ -328,6 +356,10 @@ static void random_networks(void) {
     with_arena(run_random);
 }
 
+static void maxima(void) {
+    with_arena(run_maxima);
+}
+
 static void blocks(void) {
     with_arena(run_blocks);
 }
@@ -348,5 +380,5 @@ static void tall(void) {
     with_arena(run_tall);
 }
 
-XPU_TEST_MAIN("beside a product", {"random", random_networks}, {"blocks", blocks}, {"large", large}, {"deep", deep},
-              {"chain", chain}, {"tall", tall})
+XPU_TEST_MAIN("beside a product", {"random", random_networks}, {"maxima", maxima}, {"blocks", blocks}, {"large", large},
+              {"deep", deep}, {"chain", chain}, {"tall", tall})

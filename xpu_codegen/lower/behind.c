@@ -25,6 +25,7 @@ static int windows_follow(xpu_codegen *cg, xpu_node node) {
     const xpu_graph *graph = cg->graph;
     if (!xpu_used_once(graph, node)) return 0;
     const xpu_node reader = xpu_value_at(graph, xpu_node_output(graph, node, 0))->uses.items[0].node;
+    if (xpu_node_is(graph, reader, XPU_OP_MAX_POOL)) return xpu_on_chip(cg, reader);
     if (xpu_node_at(graph, reader)->op != xpu_node_at(graph, node)->op || !xpu_on_chip(cg, reader)) return 0;
     return xpu_is_byte_depthwise(cg, reader);
 }
@@ -46,9 +47,9 @@ static const char *choose_behind(xpu_codegen *cg, uint32_t layer, xpu_node node,
         return "it is no product of single pixels";
     if (!xpu_dim_equal(s->out_h, s->in_h) || !xpu_dim_equal(s->out_w, s->in_w)) return "it has other pixels";
     if (windows_follow(cg, node)) return "windows over its result go with it";
-    const xpu_conv_shape product = xpu_conv_shape_of(cg, first->node), window = xpu_conv_shape_of(cg, windows->node);
+    const xpu_conv_shape product = xpu_conv_shape_of(cg, first->node);
     const xpu_behind behind = {s, tiles->items[0].tile_c, xpu_node_input(graph, node, XPU_IN_BRANCH).id != 0};
-    const char *why = xpu_choose_ring(cg, &product, first->tiles->items[0].tile_c, &window, &behind, found);
+    const char *why = xpu_choose_ring(cg, &product, first->tiles->items[0].tile_c, windows->windows, &behind, found);
     if (why) return why;
     const double apart = first->ring_cycles + xpu_product_cycles(cg, &tiles->items[0]);
     return found->cycles < apart ? NULL : "one behind the other is faster";

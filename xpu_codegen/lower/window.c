@@ -1,5 +1,6 @@
 /* Pooling: kernels on the cores, or of bytes and of means in integers on the window engine. */
 #include "core/arith.h"
+#include "xpu_codegen/lower/beside.h"
 #include "xpu_codegen/lower/buffers.h"
 #include "xpu_codegen/lower/by_size.h"
 #include "xpu_codegen/lower/epilogue.h"
@@ -61,8 +62,8 @@ static void set_limits(const xpu_codegen *cg, xpu_value y, xpu_arg_int *low, xpu
 
 /* A maximum on the window engine: the scale 1 gives the bytes back. */
 static xpu_status lower_window_maximum(xpu_codegen *cg, uint32_t layer, xpu_node node,
-                                       const struct xpu_pool_group *pool, const xpu_byte_tasks *tasks,
-                                       int64_t sm_bytes) {
+                                       const struct xpu_pool_group *pool, const xpu_conv_shape *s,
+                                       xpu_byte_tasks *tasks, int64_t sm_bytes) {
     struct xpu_window_i8_call call = {.x = pool->x,
                                       .y = pool->y,
                                       .geometry = {.batch = pool->batch,
@@ -85,12 +86,11 @@ static xpu_status lower_window_maximum(xpu_codegen *cg, uint32_t layer, xpu_node
     call.w = call.bias = call.factors = xpu_arg_absent();
     call.op = xpu_arg_number(XPU_WINDOW_MAX);
     call.x_unsigned = xpu_arg_number(is_unsigned(cg, xpu_node_input(cg->graph, node, 0)));
-    call.whole = call.w_unsigned = call.x_zero = call.w_zero = call.zero = call.follows = xpu_arg_number(0);
-    call.ring_rows = call.made_rows = call.step_rows = call.ring_whole_w = call.slots = call.lag = xpu_arg_number(0);
+    call.whole = call.w_unsigned = call.x_zero = call.w_zero = call.zero = xpu_arg_number(0);
     call.factor = xpu_arg_real(1.0f);
     set_limits(cg, xpu_node_output(cg->graph, node, 0), &call.low, &call.high);
     xpu_describe_layer(cg, layer, XPU_KERNEL_window_i8, xpu_dim_of(cg, 0));
-    xpu_place_window(cg, layer, tasks, sm_bytes, &call);
+    xpu_place_beside(cg, layer, node, s, tasks, sm_bytes, &call);
     return xpu_add_window_i8(cg, layer, &call);
 }
 
@@ -102,7 +102,7 @@ static xpu_status lower_byte_pool(xpu_codegen *cg, uint32_t layer, xpu_node node
     set_window(cg, &shape, w);
     const struct xpu_pool_group pool = pool_of(cg, layer, node, s, w);
     if (xpu_choose_window_tasks(cg, &shape, 0, 0, &tasks, &sm_bytes))
-        return lower_window_maximum(cg, layer, node, &pool, &tasks, sm_bytes);
+        return lower_window_maximum(cg, layer, node, &pool, &shape, &tasks, sm_bytes);
     const int tasked = xpu_choose_byte_tasks(cg, &shape, 0, &tasks); /* else windows are large */
     const xpu_arg_int x_unsigned = xpu_arg_number(is_unsigned(cg, xpu_node_input(cg->graph, node, 0)));
     xpu_describe_layer(cg, layer, tasked ? XPU_KERNEL_max_pool_i8 : XPU_KERNEL_large_max_pool_i8, xpu_dim_of(cg, 0));
