@@ -212,6 +212,8 @@ module xpu_bus #(
   `CHECK_HELD(mem, mem_valid != 0, mem_taken,
               {mem_valid, req_write, req_fetch, req_address, req_mask, {512{req_write}} & req_wdata, req_tag})
   `CHECK_HELD(mem_rsp, mem_rsp_valid, mem_rsp_ready, {mem_rsp_tag, mem_rsp_rdata})
+  `CHECK_ANSWERS(mem, mem_taken, mem_rsp_valid && mem_rsp_ready, 257 * CORES)
+  `CHECK_ANSWERS(reg, reg_valid, reg_rsp_valid && reg_rsp_ready, CORES)
   `CHECK_HELD(reg_rsp, reg_rsp_valid, reg_rsp_ready, {reg_rsp_core, reg_rsp_rdata, reg_rsp_error})
   `CHECK($onehot0({mem_valid, reg_valid, none_q}), "a request has more than one target")
   `CHECK($onehot0({bus_done, fetch_done}), "an answer is for more than one core")

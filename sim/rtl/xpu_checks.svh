@@ -17,6 +17,16 @@
     name``_waited <= !rst && (valid) && !(ready); \
     name``_was <= payload; \
   end
+  // What a part of a unit hands on stays as it is until the next part takes it, in the step that these signals stand behind
+`define CHECK_STAYS(name, valid, leaves, payload) \
+  logic name``_had; \
+  logic [$bits(payload)-1:0] name``_had_been; \
+  always @(posedge clk) begin \
+    if (!rst && name``_had && !(leaves)) \
+      assert ((valid) && (payload) == name``_had_been) else $error(`"name: what is handed on changes before it is taken`"); \
+    name``_had <= !rst && (valid); \
+    name``_had_been <= payload; \
+  end
   // Each answer is one to a request that was taken, in this cycle or before; at most so many are open
 `define CHECK_ANSWERS(name, taken, answered, most) \
   logic [15:0] name``_open; \
@@ -30,6 +40,7 @@
 `else
 `define CHECK(condition, text)
 `define CHECK_HELD(name, valid, ready, payload)
+`define CHECK_STAYS(name, valid, leaves, payload)
 `define CHECK_ANSWERS(name, taken, answered, most)
 `endif
 `endif

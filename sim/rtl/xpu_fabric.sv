@@ -579,6 +579,25 @@ module xpu_fabric #(
 `undef TAKE
 `undef ANSWER
 
+`define CHECK_PORT(name, payload) \
+  `CHECK_HELD(name, name``_valid, name``_ready, payload) \
+  `CHECK_ANSWERS(name, name``_valid && name``_ready, name``_done, 4095)
+  `CHECK_PORT(x, x_address)
+  `CHECK_PORT(w, w_address)
+  `CHECK_PORT(s, s_address)
+  `CHECK_PORT(y, {y_address, y_mask, y_wdata})
+  `CHECK_PORT(win_x, win_x_address)
+  `CHECK_PORT(win_s, win_s_address)
+  `CHECK_PORT(win_y, {win_y_address, win_y_mask, win_y_wdata})
+  `CHECK_PORT(q, {q_address, q_mask})
+  `CHECK_PORT(d0r, {d0r_address, d0r_mask})
+  `CHECK_PORT(d0w, {d0w_address, d0w_mask, d0w_wdata})
+  `CHECK_PORT(d1r, {d1r_address, d1r_mask})
+  `CHECK_PORT(d1w, {d1w_address, d1w_mask, d1w_wdata})
+`undef CHECK_PORT
+  `CHECK_HELD(lmx, lmx_valid != 0, (lmx_valid & lmx_ready) != 0,
+              {lmx_valid, lmx_write, lmx_address, lmx_mask, {512{lmx_write}} & lmx_wdata})
+  `CHECK_ANSWERS(b, b_taken, b_rsp_valid && b_rsp_ready, 257 * CORES)
   `CHECK_HELD(b, b_valid != 0, b_taken, {b_valid, b_write, b_fetch, b_address, b_mask, {512{b_write}} & b_wdata, b_tag})
   `CHECK_HELD(b_rsp, b_rsp_valid, b_rsp_ready, {b_rsp_tag, b_rsp_rdata})
   `CHECK_HELD(gm, gm_valid, gm_ready, {gm_write, gm_fetch, gm_address, gm_mask, gm_tag})

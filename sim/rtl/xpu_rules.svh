@@ -22,25 +22,35 @@
     memory_fault = off(a[31:0], size) ? MISALIGNED :
                    inside_memory({24'd0, a}, {32'd0, bytes}) ? NO_FAULT : OUTSIDE;
   endfunction
-  // The fault of a box of rows x pixels x elements of 1 << size bytes in SM; places: rows x pixels
+  // The fault of a box of rows x pixels x elements of 1 << size bytes in SM. Products: r, p: bytes from the first to the
+  // last row and pixel; places: rows x pixels; all: elements of all of them
+  function automatic logic [3:0] products_fault(input logic [39:0] a, input logic [31:0] rows, input logic [31:0] row_stride,
+                                                input logic [31:0] pixels, input logic [31:0] pixel_stride,
+                                                input logic [63:0] r, input logic [63:0] p, input logic [31:0] places,
+                                                input logic [63:0] all, input logic [15:0] elements,
+                                                input logic [1:0] size);
+    logic [63:0] first, bytes;
+    first = {24'd0, a} + (r[63] ? r : 64'd0) + (p[63] ? p : 64'd0);
+    bytes = (r[63] ? 64'd0 - r : r) + (p[63] ? 64'd0 - p : p) + ({48'd0, elements} << size);
+    products_fault = a[39:30] != 10'd0 || !a[29] ? OUTSIDE :
+                     rows == 0 ? NO_FAULT :
+                     rows != 1 && off(row_stride, size) ? MISALIGNED :
+                     pixels == 0 ? NO_FAULT :
+                     {32'd0, places} > MOST ? BAD :
+                     pixels != 1 && off(pixel_stride, size) ? MISALIGNED :
+                     all > MOST ? BAD :
+                     off(a[31:0], size) ? MISALIGNED :
+                     inside_memory(first, bytes) ? NO_FAULT : OUTSIDE;
+  endfunction
+  // The same where places, a product, was multiplied in a cycle before: one multiplication stands in front of each rule
   function automatic logic [3:0] box_fault(input logic [39:0] a, input logic [31:0] rows, input logic [31:0] row_stride,
                                            input logic [31:0] pixels, input logic [31:0] pixel_stride,
                                            input logic [31:0] places, input logic [15:0] elements,
                                            input logic [1:0] size);
-    logic [63:0] r, p, first, bytes;
-    r = {32'd0, rows - 1} * {{32{row_stride[31]}}, row_stride};
-    p = {32'd0, pixels - 1} * {{32{pixel_stride[31]}}, pixel_stride};
-    first = {24'd0, a} + (r[63] ? r : 64'd0) + (p[63] ? p : 64'd0);
-    bytes = (r[63] ? 64'd0 - r : r) + (p[63] ? 64'd0 - p : p) + ({48'd0, elements} << size);
-    box_fault = a[39:30] != 10'd0 || !a[29] ? OUTSIDE :
-                rows == 0 ? NO_FAULT :
-                rows != 1 && off(row_stride, size) ? MISALIGNED :
-                pixels == 0 ? NO_FAULT :
-                {32'd0, places} > MOST ? BAD :
-                pixels != 1 && off(pixel_stride, size) ? MISALIGNED :
-                {32'd0, places} * {48'd0, elements} > MOST ? BAD :
-                off(a[31:0], size) ? MISALIGNED :
-                inside_memory(first, bytes) ? NO_FAULT : OUTSIDE;
+    box_fault = products_fault(a, rows, row_stride, pixels, pixel_stride,
+                               {32'd0, rows - 1} * {{32{row_stride[31]}}, row_stride},
+                               {32'd0, pixels - 1} * {{32{pixel_stride[31]}}, pixel_stride}, places,
+                               {32'd0, places} * {48'd0, elements}, elements, size);
   endfunction
 
 `ifndef XPU_RULES_SVH

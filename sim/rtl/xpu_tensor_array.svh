@@ -360,7 +360,7 @@
       if (is_tensor) begin
         wd = d_write[1:0];
         d_w[wd] = in.w; d_stride[wd] = 32'(in.w_row_stride); d_columns[wd] = in.columns;
-        d_depth[wd] = 32'(in.kh) * 32'(in.kw) * 32'(in.channels); d_pixels[wd] = 16'(in.oh * in.ow);
+        d_depth[wd] = in_depth; d_pixels[wd] = in_places[15:0];
         d_wide[wd] = in.mode != 0; d_words[wd] = in.mode == xpu_chip_pkg::OPERANDS_16X16;
         d_both[wd] = d_words[wd] && 32'(d_pixels[wd]) < ROWS / 4;
         d_x_flip[wd] = in.x_unsigned ? 0 : 128; d_w_flip[wd] = in.w_unsigned ? 0 : 128;
@@ -373,7 +373,7 @@
       if (is_drain) begin
         ed = e_write[1:0];
         for (j = 0; j < 4; j = j + 1) e_waits[ed][j] = d_busy[j] && (d_bank[j] == 2'(in.bank) || d_drain[j]);
-        e_bank[ed] = in.bank; e_pixels[ed] = 16'(in.oh * in.ow); e_columns[ed] = in.columns;
+        e_bank[ed] = in.bank; e_pixels[ed] = in_places[15:0]; e_columns[ed] = in.columns;
         e_write = e_write + 1;
       end
     end

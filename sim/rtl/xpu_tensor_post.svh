@@ -42,7 +42,7 @@
   /* verilator lint_on UNUSEDSIGNAL */
   logic [63:0] q_number, q_quotient, q_exponent;
   logic [15:0] q_rest, q_limit;
-  logic [6:0] q_bits;
+  logic [3:0] q_digits;
   logic [31:0] q_line[16];
 
   // What a set holds
@@ -166,15 +166,16 @@
     end else begin \
       `LOOP(i, LANES) y[i] = v[i]; `ENDLOOP(i) \
     end
-  // The largest magnitude of `count` lanes of v
+  // The largest magnitude of `count` lanes of v, in a tree
 `define FIND_MOST(v, count) \
-    n = r_most[r]; \
     `LOOP(i, LANES) \
       e = 32'(v[i]) & 32'h7fffffff; e = e > 32'h7f800000 ? 32'h7f800000 : e; \
-      e = i < 32'(count) ? e : 0; \
-      n = n > e ? n : e; \
+      raw[i] = i < 32'(count) ? e : 0; \
     `ENDLOOP(i) \
-    r_most[r] = n;
+    for (j = LANES / 2; j > 0; j = j / 2) begin \
+      `LOOP(i, j) raw[i] = raw[i] > raw[i+j] ? raw[i] : raw[i+j]; `ENDLOOP(i) \
+    end \
+    r_most[r] = r_most[r] > raw[0] ? r_most[r] : raw[0];
 `define COPY(y, v) `LOOP(i, LANES) y[i] = v[i]; `ENDLOOP(i)
 `define WORD64(x) {{32{x[31]}}, x}
   // What stages need of set r
@@ -707,24 +708,26 @@
             end else if (q_step == T_ABSMAX || q_step == T_W_ABSMAX) begin
               t = {32'd0, e};
               `FLOAT_OPEN(t, fe, fm, fk)
-              q_exponent = fe; q_number = fm << 40; q_quotient = 0; q_rest = 0; q_bits = 0; q_state = Q_DIVIDE;
+              q_exponent = fe; q_number = fm << 40; q_quotient = 0; q_rest = 0; q_digits = 0; q_state = Q_DIVIDE;
             end else begin
               q_step = q_step + 1; q_state = Q_STEP;
             end
           end
         end
-        Q_DIVIDE: begin  // eight bits per cycle
-          for (i = 0; i < 8; i = i + 1) begin
-            q_rest = {q_rest[14:0], q_number[63]}; q_number = q_number << 1; q_quotient = q_quotient << 1;
-            if (q_rest >= q_limit) begin
-              q_rest = q_rest - q_limit; q_quotient = q_quotient | 1;
-            end
+        Q_DIVIDE: begin
+          // A digit in base q_limit + 1, which is a power of two: rest * base + digit = rest * q_limit + (rest + digit).
+          // 56 bits by seven, or 60 by fifteen; those that are left are 0
+          go = q_limit == 127;
+          if (go || q_digits < 4) begin
+            n = 32'(q_rest) + (go ? 32'(q_number[63:57]) : 32'(q_number[63:49])); e = n >= 32'(q_limit) ? 1 : 0;
+            q_quotient = (q_quotient << (go ? 7 : 15)) + 64'(q_rest) + 64'(e); q_number = q_number << (go ? 7 : 15);
+            q_rest = e != 0 ? 16'(n) - q_limit : 16'(n);
           end
-          q_bits = q_bits + 1;
-          if (q_bits == 8) q_state = Q_ROUND;
+          q_digits = q_digits + 1;
+          if (q_digits == 8) q_state = Q_ROUND;
         end
         default: begin  // Q_ROUND
-          fs = q_quotient | (q_rest != 0 ? 64'd1 : 64'd0); fe = q_exponent + 64'd1023;
+          fs = q_quotient << (q_limit == 127 ? 8 : 4) | (q_rest != 0 ? 64'd1 : 64'd0); fe = q_exponent + 64'd1023;
           `FLOAT_NORM(fs, fe)
           `FLOAT_PACK(fx, fs, fe)
           if (q_value[30:23] == 255) e = q_value == 32'hff800000 ? q_value : 32'h7fc00000;
@@ -761,3 +764,8 @@
       end
     end
   endtask
+
+  `CHECK(3'(p_write - p_start) <= 4 && 3'(p_write - p_setup) <= 4 && 3'(c_write - c_read) <= 4 &&
+         i_flight[0] <= 4'(LINES) && i_flight[1] <= 4'(LINES), "a ring of the post-processor is overfull")
+  `CHECK((r_todo & ~r_valid) == 0 && (!run || r_valid[run_set]) && (!o_valid || r_valid[o_set]), "a job without its operands")
+  `CHECK(!o_valid || o_left != 0, "a group without bytes")

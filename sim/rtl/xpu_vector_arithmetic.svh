@@ -171,19 +171,29 @@
               end
             end else if (a_c[`VC_KIND] == VK_REDUCE) begin
               if (!a_begun) a_acc = extended(v_q[a_rs1][0], a_c[`VC_W1_LOW], a_c[`VC_X1]);
+              // A tree. Elements that do not count are 0 in sums, else the accumulator, with which nothing changes
               fa = a_acc;
-              `LOOP_TO(i, n, 64)
-                fb = A[i]; fc = K[i];
+              fb = a_c[`VC_OP] == VO_ADD || a_c[`VC_OP] == VO_XOR ? 64'd0 : fa;
+              `LOOP_TO(i, n, 64) R[i] = fb ^ ((fb ^ A[i]) & K[i]); `ENDLOOP(i)
+              for (to = 32; to > 0; to = to / 2) if (to < n) begin
                 case (a_c[`VC_OP])
-                  VO_ADD: fx = fa + fb;
-                  VO_AND: fx = fa & fb;
-                  VO_OR: fx = fa | fb;
-                  VO_XOR: fx = fa ^ fb;
-                  VO_MIN: fx = (fb ^ TOP) < (fa ^ TOP) ? fb : fa;
-                  default: fx = (fb ^ TOP) > (fa ^ TOP) ? fb : fa;
+                  VO_ADD: begin `LOOP(i, to) R[i] = R[i] + R[i+to]; `ENDLOOP(i) end
+                  VO_AND: begin `LOOP(i, to) R[i] = R[i] & R[i+to]; `ENDLOOP(i) end
+                  VO_OR: begin `LOOP(i, to) R[i] = R[i] | R[i+to]; `ENDLOOP(i) end
+                  VO_XOR: begin `LOOP(i, to) R[i] = R[i] ^ R[i+to]; `ENDLOOP(i) end
+                  VO_MIN: begin `LOOP(i, to) R[i] = (R[i] ^ TOP) < (R[i+to] ^ TOP) ? R[i] : R[i+to]; `ENDLOOP(i) end
+                  default: begin `LOOP(i, to) R[i] = (R[i] ^ TOP) > (R[i+to] ^ TOP) ? R[i] : R[i+to]; `ENDLOOP(i) end
                 endcase
-                fa = fa ^ ((fa ^ fx) & fc);
-              `ENDLOOP(i)
+              end
+              fb = R[0];
+              case (a_c[`VC_OP])
+                VO_ADD: fa = fa + fb;
+                VO_AND: fa = fa & fb;
+                VO_OR: fa = fa | fb;
+                VO_XOR: fa = fa ^ fb;
+                VO_MIN: fa = (fb ^ TOP) < (fa ^ TOP) ? fb : fa;
+                default: fa = (fb ^ TOP) > (fa ^ TOP) ? fb : fa;
+              endcase
               a_acc = fa;
               `LOOP(i, 16) O[i] = v_q[a_rd][i]; `ENDLOOP(i)
               O[0] = a_c[`VC_WD_LOW] == 2'd2 ? fa[31:0] : a_c[`VC_WD_LOW] == 2'd1 ? {O[0][31:16], fa[15:0]}
@@ -284,12 +294,18 @@
               `LOOP(i, 16)
                 w = v_q[a_rs2][i] & word_range(i[3:0], a_vstart, a_vl);
                 if (masked) w = w & v_q[0][i];
-                if (a_c[`VC_OP] == VG_CPOP) n_x = n_x + ones(w);
+                if (a_c[`VC_OP] == VG_CPOP) W[i] = ones(w);
                 else if (w != 32'd0 && fs == 0) begin
                   fs = 64'd1;
                   n_x = {23'd0, i[3:0], 5'd0} + ones(~w & (w - 32'd1));
                 end
               `ENDLOOP(i)
+              if (a_c[`VC_OP] == VG_CPOP) begin
+                for (to = 8; to > 0; to = to / 2) begin
+                  `LOOP(i, to) W[i] = W[i] + W[i+to]; `ENDLOOP(i)
+                end
+                n_x = W[0];
+              end
             end
           end
           default: begin

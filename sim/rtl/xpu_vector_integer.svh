@@ -71,9 +71,16 @@
             VO_ID: begin `LOOP_TO(i, n, 64) R[i] = {54'd0, a_e} + {32'd0, i}; `ENDLOOP(i) end
             VO_IOTA: begin
               fs = window2 & (masked ? window0 : ~64'd0);
+              // Sums of 1, 2, 4 and so on bits up to each, then of those before it
+              fx = 64'd0;
+              `LOOP_TO(i, n, 64) R[i] = (fs >> fx[5:0]) & 64'd1; C[i] = R[i]; fx = fx + 64'd1; `ENDLOOP(i)
+              for (to = 1; to < 64; to = to * 2) if (to < n) begin
+                `LOOP_TO(i, n, 64) B[i] = C[i]; `ENDLOOP(i)
+                `LOOP_TO(i, n - to, 64 - to) C[i+to] = B[i+to] + B[i]; `ENDLOOP(i)
+              end
               fa = {54'd0, a_sum};
-              `LOOP_TO(i, n, 64) R[i] = fa; fa = fa + ((fs >> i[5:0]) & 64'd1); `ENDLOOP(i)
-              a_sum = fa[9:0];
+              `LOOP_TO(i, n, 64) R[i] = fa + C[i] - R[i]; `ENDLOOP(i)
+              a_sum = a_sum + C[6'(n - 32'd1)][9:0];
             end
             VO_SLIDE_DOWN: begin // what comes from behind the group is 0
               `LOOP_TO(i, n, 64)

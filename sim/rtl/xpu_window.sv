@@ -182,7 +182,8 @@ module xpu_window #(
   `CHECK_ANSWERS(s, s_valid && s_ready, s_done, 2 * LINES + 2)
   `CHECK_ANSWERS(y, y_valid && y_ready, y_done, 4096)
   `CHECK_ANSWERS(desc, desc_valid && desc_ready, desc_done, 4)
-  `CHECK(count <= 4 && 3'(b_write - a_job) <= 4 && 3'(q_write - q_read) <= 4, "a ring is overfull")
+  `CHECK(count <= 4 && 3'(b_write - a_job) <= 4 && 3'(q_write - q_read) <= 4 && 3'(d_write - d_split) <= 4 &&
+         x_flight <= 4'(LINES), "a ring is overfull")
   `CHECK(16'(l_rows - f_rows) <= 16'(LINE_ROWS) && 16'(k_asked - a_at) <= 16'(RING_COLUMNS), "an operand is overwritten")
   `CHECK(quiet || state != xpu_chip_pkg::LOST_EMPTY || count == 0, "work without a state")
 endmodule

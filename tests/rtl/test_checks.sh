@@ -10,10 +10,12 @@ cat >"$folder/t.sv" <<'END'
 module t;
   logic clk = 0, rst = 1, valid = 0, ready = 0, done = 0;
   int rule = 0;
-  logic [7:0] payload = 0;
+  logic handed = 0, took = 0;
+  logic [7:0] payload = 0, what = 0;
   always #5 clk = !clk;
   `CHECK_HELD(one, valid, ready, payload)
   `CHECK_ANSWERS(two, valid && ready, done, 2)
+  `CHECK_STAYS(three, handed, took, what)
   `CHECK(payload != 99, "a payload of 99")
   initial begin
     void'($value$plusargs("rule=%d", rule));
@@ -28,6 +30,12 @@ module t;
     valid = 0; ready = 0; done = 1;
     repeat (rule == 4 ? 2 : 1) @(negedge clk);
     done = 0; payload = rule == 5 ? 99 : 0;
+    handed = 1; what = 7;
+    repeat (2) @(negedge clk);
+    if (rule == 6) handed = 0;
+    if (rule == 7) what = 8;
+    @(negedge clk);
+    took = 1; handed = 0;
     repeat (2) @(negedge clk);
     $display("the end");
     $finish;
@@ -46,6 +54,8 @@ check 134 'one: a request changes before it is taken' "$folder/on/Vt" +rule=2
 check 134 'two: more requests than there is room for answers' "$folder/on/Vt" +rule=3
 check 134 'two: an answer that nobody asked for' "$folder/on/Vt" +rule=4
 check 134 'a payload of 99' "$folder/on/Vt" +rule=5
+check 134 'three: what is handed on changes before it is taken' "$folder/on/Vt" +rule=6
+check 134 'three: what is handed on changes before it is taken' "$folder/on/Vt" +rule=7
 verilator --cc -Isim/rtl --Mdir "$folder/off" --top-module t --timing "$folder/t.sv" >"$folder/log" 2>&1
 check 1 '' grep -rql 'one_was\|two_open\|payload of 99' "$folder/off"
 check 0 '' grep -rql 'one_was' "$folder/on"
