@@ -199,13 +199,13 @@
       if (s1_valid) begin
         b = s1_set ? ROWS : 0;
         `LOOP(n, COLUMNS)
-          sum[n] = operand[0] * weight[b][n] + operand[1] * weight[b+1][n] + operand[2] * weight[b+2][n] +
-                   operand[3] * weight[b+3][n];
+          sum[n] = (operand[0] * weight[b][n] + operand[1] * weight[b+1][n]) +
+                   (operand[2] * weight[b+2][n] + operand[3] * weight[b+3][n]);
         `ENDLOOP(n)
         `LOOP4(k, ROWS - 4)
           `LOOP(n, COLUMNS)
-            sum[n] = sum[n] + operand[k+4] * weight[b+k+4][n] + operand[k+5] * weight[b+k+5][n] +
-                     operand[k+6] * weight[b+k+6][n] + operand[k+7] * weight[b+k+7][n];
+            sum[n] = sum[n] + ((operand[k+4] * weight[b+k+4][n] + operand[k+5] * weight[b+k+5][n]) +
+                               (operand[k+6] * weight[b+k+6][n] + operand[k+7] * weight[b+k+7][n]));
           `ENDLOOP(n)
         `ENDLOOP4(k)
         if (s1_end) full[s1_set] = 0;
