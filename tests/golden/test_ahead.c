@@ -13,6 +13,7 @@
 #include "sim/func/driver.h"
 #include "tests/gen/devices.h"
 #include "tests/golden/drawn_network.h"
+#include "tests/unit/network_file.h"
 #include "tests/unit/unit.h"
 
 enum { IN = 8, MOST_ELEMENTS = IN * 64 * 64, MOST_WEIGHTS = 512 * 512, NETWORKS = 8, RATE = 16 };
@@ -48,7 +49,6 @@ static const char *write_model(const network *n, xpu_arena *arena, xpu_diags *di
     static const uint8_t zero = 117, nought = 0;
     static const int64_t none[4] = {0};
     xpu_onnx_builder b;
-    size_t length;
     int number = 0;
     xpu_onnx_begin(&b, arena, 13);
     xpu_onnx_input(&b, "x", 4, (const int64_t[]){1, IN, n->size, n->size});
@@ -65,10 +65,7 @@ static const char *write_model(const network *n, xpu_arena *arena, xpu_diags *di
     for (int i = 0; i < n->deeps; i++) at = add_conv(&b, at, number++, n->deep, n->deep, n->kernel, 1);
     xpu_onnx_node(&b, "DequantizeLinear", "y", "y", (const char *const[]){at, "one", "nought", NULL});
     xpu_onnx_output(&b, "y", 4, (const int64_t[]){1, n->deep, -1, -1});
-    const char *path = xpu_path_join(arena, xpu_temporary_folder(arena, diags), "ahead.onnx");
-    void *bytes = xpu_onnx_pack(&b, "ahead", &length);
-    CU_ASSERT_EQUAL_FATAL(xpu_file_write(arena, path, bytes, length, diags), XPU_OK);
-    return path;
+    return write_network_file(&b, "ahead", xpu_temporary_folder(arena, diags), diags);
 }
 
 /* The standard chip with a slower GM. */

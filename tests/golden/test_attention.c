@@ -10,6 +10,7 @@
 #include "base/file.h"
 #include "tests/gen/devices.h"
 #include "tests/gen/onnx_build.h"
+#include "tests/unit/network_file.h"
 #include "tests/unit/unit.h"
 
 enum { HEADS = 2, ROWS = 20, KEYS = 27, MOST_WIDTH = 16 };
@@ -45,7 +46,6 @@ static void compute_row(const form *f, int head, int row) {
 static const char *write_model(const form *f, xpu_arena *arena, xpu_diags *diags) {
     static float factor = 0.25f, low = -1e9f;
     xpu_onnx_builder b;
-    size_t length;
     xpu_onnx_begin(&b, arena, 14);
     xpu_onnx_input(&b, "q", 3, (const int64_t[]){HEADS, ROWS, f->inner});
     xpu_onnx_input(&b, "k", 3, (const int64_t[]){HEADS, KEYS, f->inner});
@@ -64,10 +64,7 @@ static const char *write_model(const form *f, xpu_arena *arena, xpu_diags *diags
     xpu_onnx_int(&b, node, "axis", -1);
     xpu_onnx_node(&b, "MatMul", "y", "y", (const char *const[]){"weights", "v", NULL});
     xpu_onnx_output(&b, "y", 3, (const int64_t[]){HEADS, ROWS, f->width});
-    const char *path = xpu_path_join(arena, xpu_temporary_folder(arena, diags), "attention.onnx");
-    void *bytes = xpu_onnx_pack(&b, "attention", &length);
-    CU_ASSERT_EQUAL_FATAL(xpu_file_write(arena, path, bytes, length, diags), XPU_OK);
-    return path;
+    return write_network_file(&b, "attention", xpu_temporary_folder(arena, diags), diags);
 }
 
 static void check_values(const form *f, const float *y) {

@@ -16,6 +16,7 @@
 #include "tests/gen/onnx_build.h"
 #include "tests/golden/drawn_network.h"
 #include "tests/unit/bench.h"
+#include "tests/unit/network_file.h"
 #include "tests/unit/unit.h"
 
 enum { MOST_ELEMENTS = 480 * 3 * 80, MOST_CYCLES = 25000 };
@@ -39,7 +40,6 @@ static int64_t out_size(const average *a, int axis) {
 
 static const char *write_model(const average *a, int opset, xpu_arena *arena, xpu_diags *diags) {
     xpu_onnx_builder b;
-    size_t length;
     const int64_t out[] = {a->dims[0], a->dims[1], out_size(a, 0), out_size(a, 1)};
     xpu_onnx_begin(&b, arena, opset);
     xpu_onnx_input(&b, "x", 4, a->dims);
@@ -52,10 +52,7 @@ static const char *write_model(const average *a, int opset, xpu_arena *arena, xp
     if (a->gap) xpu_onnx_ints(&b, pool, "dilations", (const int64_t[]){1 + a->gap, 1 + a->gap}, 2);
     if (a->ceil) xpu_onnx_int(&b, pool, "ceil_mode", 1);
     xpu_onnx_output(&b, "y", 4, out);
-    const char *path = xpu_path_join(arena, xpu_temporary_folder(arena, diags), "average.onnx");
-    void *bytes = xpu_onnx_pack(&b, "average", &length);
-    CU_ASSERT_EQUAL_FATAL(xpu_file_write(arena, path, bytes, length, diags), XPU_OK);
-    return path;
+    return write_network_file(&b, "average", xpu_temporary_folder(arena, diags), diags);
 }
 
 static double average_at(const average *a, int64_t plane, int64_t row, int64_t column) {
@@ -303,7 +300,6 @@ static void where_exact(void) {
     static const average a = {{1, 24, 12, 12}, {2, 2}, {2, 2}, {0, 0, 0, 0}, 0, 0, 0};
     BENCH_OPEN(b);
     xpu_onnx_builder o;
-    size_t length;
     const int64_t out[] = {1, 24, 6, 6}, image[] = {1, 24, 12, 12};
     xpu_onnx_begin(&o, b.arena, 19);
     xpu_onnx_input(&o, "x", 4, image);
@@ -311,9 +307,7 @@ static void where_exact(void) {
     xpu_onnx_ints(&o, pool, "kernel_shape", a.kernel, 2);
     xpu_onnx_ints(&o, pool, "strides", a.stride, 2);
     xpu_onnx_output(&o, "y", 4, out);
-    const char *path = xpu_path_join(b.arena, b.folder, "root.onnx");
-    void *bytes = xpu_onnx_pack(&o, "root", &length);
-    CU_ASSERT_EQUAL_FATAL(xpu_file_write(b.arena, path, bytes, length, &b.diags), XPU_OK);
+    const char *path = write_network_file(&o, "root", b.folder, &b.diags);
     const char *rules = xpu_path_join(b.arena, b.folder, "rules.json");
     static const char text[] = "{\"rules\": [{\"match\": \"average\", \"precision\": \"fp32\"}]}";
     CU_ASSERT_EQUAL_FATAL(xpu_file_write(b.arena, rules, text, sizeof text - 1, &b.diags), XPU_OK);

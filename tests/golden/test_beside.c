@@ -13,6 +13,7 @@
 #include "sim/func/driver.h"
 #include "tests/gen/devices.h"
 #include "tests/golden/drawn_network.h"
+#include "tests/unit/network_file.h"
 #include "tests/unit/unit.h"
 
 enum {
@@ -82,11 +83,7 @@ static void begin_model(xpu_onnx_builder *b, xpu_arena *arena, const int64_t *di
 }
 
 static const char *end_model(xpu_onnx_builder *b, xpu_arena *arena, xpu_diags *diags) {
-    size_t length;
-    const char *path = xpu_path_join(arena, xpu_temporary_folder(arena, diags), "beside.onnx");
-    void *bytes = xpu_onnx_pack(b, "beside", &length);
-    CU_ASSERT_EQUAL_FATAL(xpu_file_write(arena, path, bytes, length, diags), XPU_OK);
-    return path;
+    return write_network_file(b, "beside", xpu_temporary_folder(arena, diags), diags);
 }
 
 static const char *write_model(const network *n, xpu_arena *arena, xpu_diags *diags) {

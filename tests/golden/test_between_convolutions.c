@@ -11,7 +11,8 @@
 
 #include "base/file.h"
 #include "tests/gen/devices.h"
-#include "tests/gen/onnx_build.h"
+#include "tests/golden/drawn_network.h"
+#include "tests/unit/network_file.h"
 #include "tests/unit/unit.h"
 
 enum { SIDE = 64, IN = 16, MID = 48, OUT = 8, PIXELS = SIDE * SIDE, KERNEL = 3 };
@@ -87,7 +88,6 @@ static void add_conv(xpu_onnx_builder *b, const char *name, const char *from, co
 
 static const char *write_model(middle form, xpu_arena *arena, xpu_diags *diags) {
     xpu_onnx_builder b;
-    size_t length;
     xpu_onnx_begin(&b, arena, 14);
     xpu_onnx_input(&b, "x", 4, (const int64_t[]){1, IN, SIDE, SIDE});
     xpu_onnx_initializer(&b, "wide_w", &(xpu_tensor){XPU_F32, 4, {MID, IN, 1, 1}, wide}, 0);
@@ -100,20 +100,7 @@ static const char *write_model(middle form, xpu_arena *arena, xpu_diags *diags) 
     if (form == ACTIVATION_WINDOW) add_conv(&b, "window", "swish", "window_w", 1, MID);
     add_conv(&b, "y", form == ACTIVATION_WINDOW ? "window" : "swish", "narrow_w", 0, 1);
     xpu_onnx_output(&b, "y", 4, (const int64_t[]){1, OUT, SIDE, SIDE});
-    const char *path = xpu_path_join(arena, xpu_temporary_folder(arena, diags), "between.onnx");
-    void *bytes = xpu_onnx_pack(&b, "between", &length);
-    CU_ASSERT_EQUAL_FATAL(xpu_file_write(arena, path, bytes, length, diags), XPU_OK);
-    return path;
-}
-
-static void compare(const float *y) {
-    double most = 0, off = 0;
-    for (int i = 0; i < OUT * PIXELS; i++) {
-        most = fmax(most, fabs(expected[i]));
-        off = fmax(off, fabs(expected[i] - (double)y[i]));
-    }
-    CU_ASSERT(off <= 2e-4 * most);
-    if (off > 2e-4 * most) printf("off by %g of %g\n", off, most);
+    return write_network_file(&b, "between", xpu_temporary_folder(arena, diags), diags);
 }
 
 static const char window_rules[] = "{\"rules\": [{\"match\": \"*\", \"precision\": \"int16\"}, "
@@ -139,7 +126,7 @@ static void run(middle form, const char *layer, long most_cycles) {
         int good = xpu_device_check_layers(&check, &input, 1, &y);
         CU_ASSERT(good);
         if (!good) printf("%s\n", check.message);
-        compare(y.data);
+        check_near(y.data, expected, OUT * PIXELS, 2e-4);
         char *stats = xpu_device_check_rtl(&check, &input, 1, y.data, sizeof(float) * OUT * PIXELS);
         CU_ASSERT_PTR_NOT_NULL_FATAL(stats);
         CU_ASSERT_EQUAL(xpu_device_check_cycles(stats, xpu_printf(arena, "%s/absmax", layer), NULL), -1);

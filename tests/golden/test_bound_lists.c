@@ -11,6 +11,7 @@
 #include "tests/gen/devices.h"
 #include "tests/gen/onnx_build.h"
 #include "tests/unit/ir.h"
+#include "tests/unit/network_file.h"
 #include "tests/unit/unit.h"
 
 enum { CHANNELS = 2, LARGE = 880 };
@@ -22,7 +23,6 @@ static const char *write_model(xpu_arena *arena, xpu_diags *diags) {
     static float w[CHANNELS * CHANNELS * 9];
     const int64_t image[] = {1, CHANNELS, 1, 1};
     xpu_onnx_builder b;
-    size_t length;
     for (size_t i = 0; i < sizeof w / sizeof *w; i++) w[i] = (float)(i % 11) - 5;
     xpu_onnx_begin(&b, arena, 13);
     xpu_onnx_input(&b, "x", 4, image);
@@ -33,10 +33,7 @@ static const char *write_model(xpu_arena *arena, xpu_diags *diags) {
         xpu_onnx_ints(&b, conv, "pads", (const int64_t[]){1, 1, 1, 1}, 4);
     }
     xpu_onnx_output(&b, "y", 4, image);
-    const char *path = xpu_path_join(arena, xpu_temporary_folder(arena, diags), "free.onnx");
-    void *bytes = xpu_onnx_pack(&b, "free", &length);
-    CU_ASSERT_EQUAL_FATAL(xpu_file_write(arena, path, bytes, length, diags), XPU_OK);
-    return path;
+    return write_network_file(&b, "free", xpu_temporary_folder(arena, diags), diags);
 }
 
 static double number_of(const char *stats, const char *key) {

@@ -10,6 +10,7 @@
 #include "base/npy.h"
 #include "core/arith.h"
 #include "tests/gen/onnx_build.h"
+#include "tests/unit/network_file.h"
 #include "tests/unit/unit.h"
 #include "xpuc/include/xpuc.h"
 
@@ -149,10 +150,7 @@ static void clips(void) {
         xpu_onnx_node(&builder, "Clip", y, y, names);
         xpu_onnx_output(&builder, y, 1, dims);
     }
-    size_t length;
-    void *bytes = xpu_onnx_pack(&builder, "clips", &length);
-    const char *model = xpu_path_join(b.arena, b.folder, "clips.onnx");
-    CU_ASSERT_EQUAL_FATAL(xpu_file_write(b.arena, model, bytes, length, &b.diags), XPU_OK);
+    const char *model = write_network_file(&builder, "clips", b.folder, &b.diags);
     void *handle, *symbol = load_network(&b, model, &handle);
     void (*network)(const float *, float *, float *, float *, float *);
     memcpy(&network, &symbol, sizeof network);

@@ -10,6 +10,7 @@
 #include "tests/gen/devices.h"
 #include "tests/gen/onnx_build.h"
 #include "tests/unit/ir.h"
+#include "tests/unit/network_file.h"
 #include "tests/unit/unit.h"
 
 enum { SIDE = 64, CHANNELS = 16, IMAGE = 24 };
@@ -20,7 +21,6 @@ static const char *write_model(xpu_arena *arena, xpu_diags *diags) {
     static float w[2 * CHANNELS * CHANNELS * 9];
     const int64_t matrix[] = {SIDE, SIDE}, in[] = {1, CHANNELS, IMAGE, IMAGE}, out[] = {1, 2 * CHANNELS, IMAGE, IMAGE};
     xpu_onnx_builder b;
-    size_t length;
     for (size_t i = 0; i < sizeof w / sizeof *w; i++) w[i] = (float)(i % 11) - 5;
     xpu_onnx_begin(&b, arena, 13);
     xpu_onnx_input(&b, "i", 4, in);
@@ -34,10 +34,7 @@ static const char *write_model(xpu_arena *arena, xpu_diags *diags) {
     xpu_onnx_output(&b, "y", 2, matrix);
     xpu_onnx_output(&b, "r", 2, matrix);
     xpu_onnx_output(&b, "z", 4, out);
-    const char *path = xpu_path_join(arena, xpu_temporary_folder(arena, diags), "ahead.onnx");
-    void *bytes = xpu_onnx_pack(&b, "ahead", &length);
-    CU_ASSERT_EQUAL_FATAL(xpu_file_write(arena, path, bytes, length, diags), XPU_OK);
-    return path;
+    return write_network_file(&b, "ahead", xpu_temporary_folder(arena, diags), diags);
 }
 
 /* The units of the layers in order, by their first letters. */
@@ -80,7 +77,6 @@ static void packed_product(void) {
 static void one_operand(void) {
     BENCH_OPEN(b);
     xpu_onnx_builder o;
-    size_t length;
     const int64_t matrix[] = {SIDE, SIDE};
     xpu_onnx_begin(&o, b.arena, 13);
     xpu_onnx_input(&o, "x", 2, matrix);
@@ -88,9 +84,7 @@ static void one_operand(void) {
     xpu_onnx_node(&o, "MatMul", "first", "m", (const char *const[]){"x", "w", NULL});
     xpu_onnx_node(&o, "MatMul", "second", "y", (const char *const[]){"x", "m", NULL});
     xpu_onnx_output(&o, "y", 2, matrix);
-    const char *model = xpu_path_join(b.arena, xpu_temporary_folder(b.arena, &b.diags), "twice.onnx");
-    void *bytes = xpu_onnx_pack(&o, "twice", &length);
-    CU_ASSERT_EQUAL_FATAL(xpu_file_write(b.arena, model, bytes, length, &b.diags), XPU_OK);
+    const char *model = write_network_file(&o, "twice", xpu_temporary_folder(b.arena, &b.diags), &b.diags);
     const xpurt_tensor input = {"x", "float32", 2, {SIDE, SIDE}, x};
     xpu_device_check check;
     xpurt_tensor y = {0};

@@ -11,6 +11,7 @@
 #include "base/file.h"
 #include "tests/gen/devices.h"
 #include "tests/gen/onnx_build.h"
+#include "tests/unit/network_file.h"
 #include "tests/unit/unit.h"
 
 enum { MOST = 4 * 520 };
@@ -23,7 +24,6 @@ typedef enum { CLIP, SWISH } ending;
 /* clip(s, -1, 0.5) or hard_swish(s) * a + b, of N elements */
 static const char *write_model(ending form, xpu_arena *arena, xpu_diags *diags) {
     xpu_onnx_builder builder;
-    size_t length;
     const int64_t free_length[] = {-1};
     xpu_onnx_begin(&builder, arena, form == CLIP ? 7 : 14);
     xpu_onnx_input(&builder, "a", 1, free_length);
@@ -39,10 +39,7 @@ static const char *write_model(ending form, xpu_arena *arena, xpu_diags *diags) 
         xpu_onnx_node(&builder, "Add", "result", "y", (const char *const[]){"p", "b", NULL});
     }
     xpu_onnx_output(&builder, "y", 1, free_length);
-    const char *path = xpu_path_join(arena, xpu_temporary_folder(arena, diags), "chain.onnx");
-    void *bytes = xpu_onnx_pack(&builder, "chain", &length);
-    CU_ASSERT_EQUAL_FATAL(xpu_file_write(arena, path, bytes, length, diags), XPU_OK);
-    return path;
+    return write_network_file(&builder, "chain", xpu_temporary_folder(arena, diags), diags);
 }
 
 static float expected(ending form, int64_t i) {
@@ -95,7 +92,6 @@ static float images[IMAGES * ROWS * WIDTH], rows[IMAGES * WIDTH];
 /* x * r + e: x [I, N, WIDTH], r [I or 1, 1, WIDTH], e [1] */
 static const char *write_rows(xpu_arena *arena, int64_t row_images, xpu_diags *diags) {
     xpu_onnx_builder builder;
-    size_t length;
     const int64_t x[] = {row_images, -1, WIDTH}, r[] = {row_images, 1, WIDTH}, e[] = {1};
     xpu_onnx_begin(&builder, arena, 7);
     xpu_onnx_input(&builder, "x", 3, x);
@@ -104,10 +100,7 @@ static const char *write_rows(xpu_arena *arena, int64_t row_images, xpu_diags *d
     xpu_onnx_node(&builder, "Mul", "product", "p", (const char *const[]){"x", "r", NULL});
     xpu_onnx_node(&builder, "Add", "sum", "y", (const char *const[]){"p", "e", NULL});
     xpu_onnx_output(&builder, "y", 3, x);
-    const char *path = xpu_path_join(arena, xpu_temporary_folder(arena, diags), "rows.onnx");
-    void *bytes = xpu_onnx_pack(&builder, "rows", &length);
-    CU_ASSERT_EQUAL_FATAL(xpu_file_write(arena, path, bytes, length, diags), XPU_OK);
-    return path;
+    return write_network_file(&builder, "rows", xpu_temporary_folder(arena, diags), diags);
 }
 
 static int are_rows_right(const float *y, int64_t count, int64_t image_rows) {

@@ -6,6 +6,7 @@
 #include "base/file.h"
 #include "tests/golden/drawn_network.h"
 #include "tests/unit/bench.h"
+#include "tests/unit/network_file.h"
 #include "tests/unit/unit.h"
 #include "xpuc/include/xpuc.h"
 
@@ -25,7 +26,6 @@ static void enlarge(xpu_onnx_builder *b, const char *y, const char *const *input
 static const char *write_model(xpu_arena *arena, xpu_diags *diags) {
     static const float bias = -19;
     xpu_onnx_builder b;
-    size_t length;
     uint32_t state = 5;
     fill(first, CHANNELS * CHANNELS * TAPS, &state);
     fill(last, CHANNELS * TAPS, &state);
@@ -39,10 +39,7 @@ static const char *write_model(xpu_arena *arena, xpu_diags *diags) {
     enlarge(&b, "four times", (const char *const[]){"clipped", "last", "bias", NULL});
     xpu_onnx_node(&b, "Sigmoid", "y", "y", (const char *const[]){"four times", NULL});
     xpu_onnx_output(&b, "y", 4, (const int64_t[]){1, 1, TAPS * SIDE, TAPS * SIDE});
-    const char *path = xpu_path_join(arena, xpu_temporary_folder(arena, diags), "sigmoid.onnx");
-    void *bytes = xpu_onnx_pack(&b, "sigmoid", &length);
-    CU_ASSERT_EQUAL_FATAL(xpu_file_write(arena, path, bytes, length, diags), XPU_OK);
-    return path;
+    return write_network_file(&b, "sigmoid", xpu_temporary_folder(arena, diags), diags);
 }
 
 static void behind_new_layers(void) {

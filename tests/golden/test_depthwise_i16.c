@@ -13,6 +13,7 @@
 #include "tests/gen/devices.h"
 #include "tests/gen/onnx_build.h"
 #include "tests/unit/bench.h"
+#include "tests/unit/network_file.h"
 #include "tests/unit/unit.h"
 
 enum { MOST_ELEMENTS = 132000, MOST_WEIGHTS = 200 * 49 };
@@ -42,7 +43,6 @@ static void fill(void) {
  * found and used. */
 static const char *write_model(const window *v, xpu_arena *arena, xpu_diags *diags) {
     xpu_onnx_builder b;
-    size_t length;
     const int64_t dims[] = {v->batch, v->channels, v->height, v->width}, out[] = {v->batch, v->channels, -1, -1};
     const int64_t strides[] = {v->stride, v->stride}, dilations[] = {v->dilation, v->dilation};
     const int clips = v->low < v->high, follows = clips || v->swish;
@@ -69,10 +69,7 @@ static const char *write_model(const window *v, xpu_arena *arena, xpu_diags *dia
         xpu_onnx_node(&b, "Add", "plus", "y", (const char *const[]){"m", "addend", NULL});
     }
     xpu_onnx_output(&b, "y", 4, out);
-    const char *path = xpu_path_join(arena, xpu_temporary_folder(arena, diags), "window.onnx");
-    void *bytes = xpu_onnx_pack(&b, "window", &length);
-    CU_ASSERT_EQUAL_FATAL(xpu_file_write(arena, path, bytes, length, diags), XPU_OK);
-    return path;
+    return write_network_file(&b, "window", xpu_temporary_folder(arena, diags), diags);
 }
 
 /* ---- the plain formula ---- */

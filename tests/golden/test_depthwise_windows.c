@@ -10,6 +10,7 @@
 #include "base/file.h"
 #include "tests/gen/devices.h"
 #include "tests/gen/onnx_build.h"
+#include "tests/unit/network_file.h"
 #include "tests/unit/unit.h"
 
 enum { MOST_ELEMENTS = 192 * 20 * 20, MOST_CYCLES = 105000 };
@@ -22,7 +23,6 @@ static float x[MOST_ELEMENTS];
 
 static const char *write_model(const window *v, xpu_arena *arena, xpu_diags *diags) {
     xpu_onnx_builder b;
-    size_t length;
     const int64_t dims[] = {v->batch, v->channels, v->height, v->width}, out[] = {v->batch, v->channels, -1, -1};
     const int64_t strides[] = {v->stride, v->stride}, kernel[] = {v->channels, 1, v->kernel[0], v->kernel[1]};
     xpu_onnx_begin(&b, arena, 13);
@@ -35,10 +35,7 @@ static const char *write_model(const window *v, xpu_arena *arena, xpu_diags *dia
     xpu_onnx_ints(&b, node, "pads", v->pads, 4);
     xpu_onnx_int(&b, node, "group", v->channels);
     xpu_onnx_output(&b, "y", 4, out);
-    const char *path = xpu_path_join(arena, xpu_temporary_folder(arena, diags), "window.onnx");
-    void *bytes = xpu_onnx_pack(&b, "window", &length);
-    CU_ASSERT_EQUAL_FATAL(xpu_file_write(arena, path, bytes, length, diags), XPU_OK);
-    return path;
+    return write_network_file(&b, "window", xpu_temporary_folder(arena, diags), diags);
 }
 
 /* Cycles of layer "window" on rtl, whose output must be that of func. */

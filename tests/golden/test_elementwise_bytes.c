@@ -6,6 +6,7 @@
 #include "core/arith.h"
 #include "tests/gen/onnx_build.h"
 #include "tests/golden/random_quantised.h"
+#include "tests/unit/network_file.h"
 
 enum { MOST_ELEMENTS = 1 << 20, MOST_RANK = 4 };
 
@@ -65,11 +66,7 @@ static void add_inputs(xpu_onnx_builder *b, const int64_t *dims) {
 }
 
 static const char *write(xpu_onnx_builder *b, xpu_arena *arena, xpu_diags *diags) {
-    size_t length;
-    const char *path = xpu_path_join(arena, xpu_temporary_folder(arena, diags), "bytes.onnx");
-    void *bytes = xpu_onnx_pack(b, "bytes", &length);
-    CU_ASSERT_EQUAL_FATAL(xpu_file_write(arena, path, bytes, length, diags), XPU_OK);
-    return path;
+    return write_network_file(b, "bytes", xpu_temporary_folder(arena, diags), diags);
 }
 
 static const char *write_layer(const layer *l, xpu_arena *arena, xpu_diags *diags) {

@@ -11,6 +11,7 @@
 #include "tests/gen/devices.h"
 #include "tests/golden/drawn_network.h"
 #include "tests/unit/bench.h"
+#include "tests/unit/network_file.h"
 #include "tests/unit/unit.h"
 
 enum { IN = 8, OUT = 40, DOWN = 2, ACROSS = 3, MOST = 66 * 66 };
@@ -67,7 +68,6 @@ static const char *write_model(form f, xpu_arena *arena, xpu_diags *diags) {
     static const float scales[] = {1, 1, DOWN, ACROSS};
     const char *last = is_added(f) ? "sum" : "scaled";
     xpu_onnx_builder b;
-    size_t length;
     xpu_onnx_begin(&b, arena, 13);
     xpu_onnx_input(&b, "x", 4, (const int64_t[]){1, IN, 46, 66});
     if (has_branch(f)) xpu_onnx_input(&b, "level", 4, (const int64_t[]){1, OUT, 46 / DOWN, 66 / ACROSS});
@@ -93,10 +93,7 @@ static const char *write_model(form f, xpu_arena *arena, xpu_diags *diags) {
         last = "all";
     }
     xpu_onnx_output(&b, last, 4, (const int64_t[]){1, OUT, 46, 66});
-    const char *path = xpu_path_join(arena, xpu_temporary_folder(arena, diags), "factors.onnx");
-    void *bytes = xpu_onnx_pack(&b, "factors", &length);
-    CU_ASSERT_EQUAL_FATAL(xpu_file_write(arena, path, bytes, length, diags), XPU_OK);
-    return path;
+    return write_network_file(&b, "factors", xpu_temporary_folder(arena, diags), diags);
 }
 
 /* The convolution has taken what stands behind it: it is the only layer of the tensor engine with so many pixels. */

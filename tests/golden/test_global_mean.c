@@ -13,6 +13,7 @@
 #include "tests/gen/devices.h"
 #include "tests/gen/onnx_build.h"
 #include "tests/unit/bench.h"
+#include "tests/unit/network_file.h"
 #include "tests/unit/unit.h"
 
 enum { MOST_ELEMENTS = 12 * 160 * 160, MOST_CYCLES = 20000 };
@@ -25,17 +26,13 @@ static void fill(void) {
 
 static const char *write_model(const int64_t *dims, xpu_arena *arena, xpu_diags *diags) {
     xpu_onnx_builder b;
-    size_t length;
     const int64_t out[] = {dims[0], dims[1], 1, 1};
     xpu_onnx_begin(&b, arena, 13);
     xpu_onnx_input(&b, "x", 4, dims);
     xpu_onnx_node(&b, "Neg", "front", "t", (const char *const[]){"x", NULL});
     xpu_onnx_node(&b, "GlobalAveragePool", "mean", "y", (const char *const[]){"t", NULL});
     xpu_onnx_output(&b, "y", 4, out);
-    const char *path = xpu_path_join(arena, xpu_temporary_folder(arena, diags), "mean.onnx");
-    void *bytes = xpu_onnx_pack(&b, "mean", &length);
-    CU_ASSERT_EQUAL_FATAL(xpu_file_write(arena, path, bytes, length, diags), XPU_OK);
-    return path;
+    return write_network_file(&b, "mean", xpu_temporary_folder(arena, diags), diags);
 }
 
 static void check_values(const int64_t *dims, const float *y, double room) {
@@ -207,7 +204,6 @@ static void of_a_norm(void) {
     const int64_t dims[] = {1, 24, 9, 9}, axes[] = {2, 3};
     static const float epsilon = 1e-5f;
     xpu_onnx_builder o;
-    size_t length;
     BENCH_OPEN(b);
     xpu_onnx_begin(&o, b.arena, 13);
     xpu_onnx_input(&o, "x", 4, dims);
@@ -220,9 +216,7 @@ static void of_a_norm(void) {
     xpu_onnx_node(&o, "Sqrt", "r", "r", (const char *const[]){"a", NULL});
     xpu_onnx_node(&o, "Div", "y", "y", (const char *const[]){"d", "r", NULL});
     xpu_onnx_output(&o, "y", 4, dims);
-    const char *path = xpu_path_join(b.arena, b.folder, "norm.onnx");
-    void *bytes = xpu_onnx_pack(&o, "norm", &length);
-    CU_ASSERT_EQUAL_FATAL(xpu_file_write(b.arena, path, bytes, length, &b.diags), XPU_OK);
+    const char *path = write_network_file(&o, "norm", b.folder, &b.diags);
     xpu_device_check check;
     CU_ASSERT_FATAL(xpu_device_check_compile(&check, path, "standard", "int16"));
     CU_ASSERT(strstr(xpurt_describe(check.program, NULL), "window_i16") == NULL);

@@ -10,6 +10,7 @@
 #include "tests/gen/devices.h"
 #include "tests/gen/onnx_build.h"
 #include "tests/unit/bench.h"
+#include "tests/unit/network_file.h"
 #include "tests/unit/unit.h"
 #include "tools/common/inputs.h"
 
@@ -48,7 +49,6 @@ static const char *write_model(xpu_arena *arena, xpu_diags *diags) {
     static float scale[] = {0.0625f};
     static uint8_t zero[] = {128};
     xpu_onnx_builder b;
-    size_t length;
     xpu_onnx_begin(&b, arena, 13);
     add_picture(&b, "x", "H", "W");
     add_picture(&b, "z", "P", "Q");
@@ -74,10 +74,7 @@ static const char *write_model(xpu_arena *arena, xpu_diags *diags) {
     add_node(&b, "MatMul", "y", "flat", "m");
     xpu_onnx_output(&b, "y", 2, (const int64_t[]){1, CLASSES});
     xpu_onnx_output(&b, "bytes", 4, (const int64_t[]){1, MIDDLE, -1, -1});
-    const char *path = xpu_path_join(arena, xpu_temporary_folder(arena, diags), "guards.onnx");
-    void *bytes = xpu_onnx_pack(&b, "guards", &length);
-    CU_ASSERT_EQUAL_FATAL(xpu_file_write(arena, path, bytes, length, diags), XPU_OK);
-    return path;
+    return write_network_file(&b, "guards", xpu_temporary_folder(arena, diags), diags);
 }
 
 typedef struct {

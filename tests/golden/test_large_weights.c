@@ -8,6 +8,7 @@
 #include "tests/gen/devices.h"
 #include "tests/gen/onnx_build.h"
 #include "tests/unit/bench.h"
+#include "tests/unit/network_file.h"
 #include "tests/unit/unit.h"
 
 enum { LAYERS = 4, WIDEST = 4224 };
@@ -35,7 +36,6 @@ static void chain_of_products(bench *b, const float *x, const float *const *matr
 static const char *write_model(bench *b, const float **matrices) {
     xpu_onnx_builder builder;
     uint32_t state = 1;
-    size_t length = 0;
     xpu_onnx_begin(&builder, b->arena, 13);
     xpu_onnx_input(&builder, "v0", 2, (const int64_t[]){1, sizes[0]});
     for (int layer = 0; layer < LAYERS; layer++) {
@@ -50,10 +50,7 @@ static const char *write_model(bench *b, const float **matrices) {
                       (const char *const[]){from, name, NULL});
     }
     xpu_onnx_output(&builder, xpu_printf(b->arena, "v%d", LAYERS), 2, (const int64_t[]){1, sizes[LAYERS]});
-    const void *bytes = xpu_onnx_pack(&builder, "large", &length);
-    const char *path = xpu_path_join(b->arena, b->folder, "large.onnx");
-    CU_ASSERT_EQUAL_FATAL(xpu_file_write(b->arena, path, bytes, length, &b->diags), XPU_OK);
-    return path;
+    return write_network_file(&builder, "large", b->folder, &b->diags);
 }
 
 static void run_model(bench *b) {

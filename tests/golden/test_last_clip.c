@@ -10,6 +10,7 @@
 #include "tests/gen/devices.h"
 #include "tests/golden/drawn_network.h"
 #include "tests/unit/bench.h"
+#include "tests/unit/network_file.h"
 #include "tests/unit/unit.h"
 
 enum { CHANNELS = 40, SIDE = 23, PIXELS = SIDE * SIDE };
@@ -44,7 +45,6 @@ static const char *write_model(xpu_arena *arena, xpu_diags *diags) {
     static const char *const names[] = {"low", "high", "last_low", "last_high"};
     const int64_t image[] = {1, CHANNELS, SIDE, SIDE};
     xpu_onnx_builder b;
-    size_t length;
     xpu_onnx_begin(&b, arena, 13);
     xpu_onnx_input(&b, "x", 4, image);
     constant(&b, "w", XPU_F32, 4, (const int64_t[]){CHANNELS, CHANNELS, 1, 1}, w);
@@ -55,10 +55,7 @@ static const char *write_model(xpu_arena *arena, xpu_diags *diags) {
     xpu_onnx_node(&b, "Clip", "last", "last", (const char *const[]){"sum", "last_low", "last_high", NULL});
     xpu_onnx_node(&b, "Conv", "y", "y", (const char *const[]){"last", "w", NULL});
     xpu_onnx_output(&b, "y", 4, image);
-    const char *path = xpu_path_join(arena, xpu_temporary_folder(arena, diags), "clip.onnx");
-    void *bytes = xpu_onnx_pack(&b, "clip", &length);
-    CU_ASSERT_EQUAL_FATAL(xpu_file_write(arena, path, bytes, length, diags), XPU_OK);
-    return path;
+    return write_network_file(&b, "clip", xpu_temporary_folder(arena, diags), diags);
 }
 
 static void run(const char *precision, double limit) {

@@ -9,6 +9,7 @@
 #include "base/file.h"
 #include "tests/gen/devices.h"
 #include "tests/gen/onnx_build.h"
+#include "tests/unit/network_file.h"
 #include "tests/unit/unit.h"
 
 enum { COUNT = 256, PAIRS = 8, MIDDLE = 4, MOST_CHAIN = 1000, MOST_PRODUCT = 7500 };
@@ -22,7 +23,6 @@ static const char *node_name(xpu_arena *arena, const char *kind, int i) {
 /* PAIRS times a magnitude and a softmax, or products only. */
 static const char *write_model(int products, xpu_arena *arena, xpu_diags *diags) {
     xpu_onnx_builder b;
-    size_t length;
     const char *at = "x";
     const int64_t dims[] = {1, COUNT};
     xpu_onnx_begin(&b, arena, 13);
@@ -41,10 +41,7 @@ static const char *write_model(int products, xpu_arena *arena, xpu_diags *diags)
         at = next;
     }
     xpu_onnx_output(&b, "y", 2, dims);
-    const char *path = xpu_path_join(arena, xpu_temporary_folder(arena, diags), "small.onnx");
-    void *bytes = xpu_onnx_pack(&b, "small", &length);
-    CU_ASSERT_EQUAL_FATAL(xpu_file_write(arena, path, bytes, length, diags), XPU_OK);
-    return path;
+    return write_network_file(&b, "small", xpu_temporary_folder(arena, diags), diags);
 }
 
 static char *statistics(xpu_device_check *check) {

@@ -10,6 +10,7 @@
 #include "tests/gen/devices.h"
 #include "tests/gen/onnx_build.h"
 #include "tests/unit/bench.h"
+#include "tests/unit/network_file.h"
 #include "tests/unit/unit.h"
 
 enum { ELEMENTS = 200, SIZES = 170, TURNED = 400 };
@@ -43,7 +44,6 @@ static void add_branch(xpu_onnx_builder *b, XpuOnnx__NodeProto *node, const char
  * the sum of x. */
 static const char *write_model(bench *test) {
     xpu_onnx_builder b;
-    size_t length;
     const char *terms[SIZES + 2] = {NULL};
     xpu_onnx_begin(&b, test->arena, 13);
     xpu_onnx_input(&b, "x", 1, (const int64_t[]){ELEMENTS});
@@ -71,10 +71,7 @@ static const char *write_model(bench *test) {
     terms[SIZES] = "decided";
     xpu_onnx_node(&b, "Sum", "y", "y", terms);
     xpu_onnx_output(&b, "y", 0, NULL);
-    const char *path = xpu_path_join(test->arena, test->folder, "sizes.onnx");
-    void *bytes = xpu_onnx_pack(&b, "sizes", &length);
-    CU_ASSERT_EQUAL_FATAL(xpu_file_write(test->arena, path, bytes, length, &test->diags), XPU_OK);
-    return path;
+    return write_network_file(&b, "sizes", test->folder, &test->diags);
 }
 
 /* Whole numbers below 2^24: float32 holds every sum. */

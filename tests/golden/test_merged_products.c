@@ -9,6 +9,7 @@
 #include "base/file.h"
 #include "tests/gen/devices.h"
 #include "tests/gen/onnx_build.h"
+#include "tests/unit/network_file.h"
 #include "tests/unit/unit.h"
 
 enum { DEPTH = 96, PRODUCTS = 3, MOST = 172, MOST_ROWS = 21 };
@@ -32,7 +33,6 @@ static const char *numbered(xpu_arena *arena, const char *what, int i) {
 /* Results go through a negation into one output, or are outputs themselves. */
 static const char *write_model(int alone, int epilogue, int64_t rows, xpu_arena *arena, xpu_diags *diags) {
     xpu_onnx_builder b;
-    size_t length;
     const char *parts[PRODUCTS + 1] = {NULL};
     xpu_onnx_begin(&b, arena, 13);
     xpu_onnx_input(&b, "x", 2, (const int64_t[]){rows, DEPTH});
@@ -54,10 +54,7 @@ static const char *write_model(int alone, int epilogue, int64_t rows, xpu_arena 
         xpu_onnx_int(&b, xpu_onnx_node(&b, "Concat", "all", "y", parts), "axis", 1);
         xpu_onnx_output(&b, "y", 2, (const int64_t[]){rows, ALL});
     }
-    const char *path = xpu_path_join(arena, xpu_temporary_folder(arena, diags), "products.onnx");
-    void *bytes = xpu_onnx_pack(&b, "products", &length);
-    CU_ASSERT_EQUAL_FATAL(xpu_file_write(arena, path, bytes, length, diags), XPU_OK);
-    return path;
+    return write_network_file(&b, "products", xpu_temporary_folder(arena, diags), diags);
 }
 
 static int layers_agree(xpu_device_check *check, int64_t rows, xpurt_tensor *outputs) {

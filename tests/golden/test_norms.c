@@ -8,7 +8,8 @@
 
 #include "base/file.h"
 #include "tests/gen/devices.h"
-#include "tests/gen/onnx_build.h"
+#include "tests/golden/drawn_network.h"
+#include "tests/unit/network_file.h"
 #include "tests/unit/unit.h"
 
 enum { MOST_ROWS = 40, MOST_COUNT = 120, COLUMNS = 96 };
@@ -61,7 +62,6 @@ static void add_mean(xpu_onnx_builder *b, const char *y, const char *of) {
 static const char *write_model(const form *f, xpu_arena *arena, xpu_diags *diags) {
     static float two = 2, epsilon = 1e-5f;
     xpu_onnx_builder b;
-    size_t length;
     const char *d = f->centred ? "difference" : "x", *y = f->has_product ? "norm" : "y";
     xpu_onnx_begin(&b, arena, 14);
     xpu_onnx_input(&b, "x", 2, (const int64_t[]){f->rows, f->count});
@@ -83,20 +83,7 @@ static const char *write_model(const form *f, xpu_arena *arena, xpu_diags *diags
     if (f->centred) add(&b, "Add", y, "scaled", "bias");
     if (f->has_product) add(&b, "MatMul", "y", "norm", "w");
     xpu_onnx_output(&b, "y", 2, (const int64_t[]){f->rows, f->has_product ? COLUMNS : f->count});
-    const char *path = xpu_path_join(arena, xpu_temporary_folder(arena, diags), "norm.onnx");
-    void *bytes = xpu_onnx_pack(&b, "norm", &length);
-    CU_ASSERT_EQUAL_FATAL(xpu_file_write(arena, path, bytes, length, diags), XPU_OK);
-    return path;
-}
-
-static void compare(const float *y, int count, double tolerance) {
-    double most = 0, off = 0;
-    for (int i = 0; i < count; i++) {
-        most = fmax(most, fabs(expected[i]));
-        off = fmax(off, fabs(expected[i] - (double)y[i]));
-    }
-    CU_ASSERT(off <= tolerance * most);
-    if (off > tolerance * most) printf("off by %g of %g\n", off, most);
+    return write_network_file(&b, "norm", xpu_temporary_folder(arena, diags), diags);
 }
 
 static void run(const form *f) {
@@ -118,7 +105,7 @@ static void run(const form *f) {
             count = f->rows * (f->has_product ? COLUMNS : f->count);
         CU_ASSERT(good);
         if (!good) printf("%s\n", check.message);
-        compare(y.data, count, f->has_product ? 2e-4 : 1e-6);
+        check_near(y.data, expected, count, f->has_product ? 2e-4 : 1e-6);
         char *stats = xpu_device_check_rtl(&check, &input, 1, y.data, sizeof(float) * (size_t)count);
         CU_ASSERT_PTR_NOT_NULL_FATAL(stats);
         for (size_t i = 0; i < sizeof gone / sizeof *gone; i++)

@@ -12,6 +12,7 @@
 #include "tests/gen/devices.h"
 #include "tests/gen/onnx_build.h"
 #include "tests/unit/bench.h"
+#include "tests/unit/network_file.h"
 #include "tests/unit/unit.h"
 #include "tools/common/inputs.h"
 #include "xpuc/include/xpuc.h"
@@ -30,7 +31,6 @@ static void add_conv(xpu_onnx_builder *builder, const char *x, const char *y, co
 static const char *write_model(xpu_arena *arena, xpu_diags *diags) {
     static char *names[] = {"N", NULL, "H", "W"};
     xpu_onnx_builder builder;
-    size_t length;
     xpu_onnx_begin(&builder, arena, 13);
     xpu_onnx_input(&builder, "x", 4, (const int64_t[]){-1, CHANNELS, -1, -1});
     XpuOnnx__TensorShapeProto *shape = builder.inputs.items[0]->type->tensor_type->shape;
@@ -49,10 +49,7 @@ static const char *write_model(xpu_arena *arena, xpu_diags *diags) {
     xpu_onnx_output(&builder, "y", 4, (const int64_t[]){-1, MIDDLE, -1, -1});
     shape = builder.outputs.items[0]->type->tensor_type->shape;
     for (int i = 2; i < 4; i++) shape->dim[i]->dim_param = i == 2 ? "YH" : "YW";
-    const char *path = xpu_path_join(arena, xpu_temporary_folder(arena, diags), "open.onnx");
-    void *bytes = xpu_onnx_pack(&builder, "open", &length);
-    CU_ASSERT_EQUAL_FATAL(xpu_file_write(arena, path, bytes, length, diags), XPU_OK);
-    return path;
+    return write_network_file(&builder, "open", xpu_temporary_folder(arena, diags), diags);
 }
 
 static int run(xpu_device_check *check, const int64_t *dims, xpurt_tensor *output) {
@@ -149,7 +146,6 @@ static const char *write_reflection(xpu_arena *arena, xpu_diags *diags) {
     static char *names[] = {NULL, NULL, "H", "W"};
     static const int64_t pads[] = {0, 0, REFLECTED, REFLECTED - 1, 0, 0, 1, REFLECTED - 1};
     xpu_onnx_builder builder;
-    size_t length;
     xpu_onnx_begin(&builder, arena, 13);
     xpu_onnx_input(&builder, "x", 4, (const int64_t[]){1, CHANNELS, -1, -1});
     XpuOnnx__TensorShapeProto *shape = builder.inputs.items[0]->type->tensor_type->shape;
@@ -162,10 +158,7 @@ static const char *write_reflection(xpu_arena *arena, xpu_diags *diags) {
     xpu_onnx_output(&builder, "y", 4, (const int64_t[]){1, MIDDLE, -1, -1});
     shape = builder.outputs.items[0]->type->tensor_type->shape;
     for (int i = 2; i < 4; i++) shape->dim[i]->dim_param = i == 2 ? "YH" : "YW";
-    const char *path = xpu_path_join(arena, xpu_temporary_folder(arena, diags), "reflect.onnx");
-    void *bytes = xpu_onnx_pack(&builder, "reflect", &length);
-    CU_ASSERT_EQUAL_FATAL(xpu_file_write(arena, path, bytes, length, diags), XPU_OK);
-    return path;
+    return write_network_file(&builder, "reflect", xpu_temporary_folder(arena, diags), diags);
 }
 
 static void serve_reflection(const char *model) {
@@ -215,7 +208,6 @@ static const char *add_to_floats(xpu_onnx_builder *builder, const char *x, const
 static const char *write_means(xpu_arena *arena, xpu_diags *diags) {
     static char *names[] = {"N", NULL, "H", "W"};
     xpu_onnx_builder builder;
-    size_t length;
     xpu_onnx_begin(&builder, arena, 13);
     xpu_onnx_input(&builder, "x", 4, (const int64_t[]){-1, BYTE_CHANNELS, -1, -1});
     XpuOnnx__TensorShapeProto *shape = builder.inputs.items[0]->type->tensor_type->shape;
@@ -234,10 +226,7 @@ static const char *write_means(xpu_arena *arena, xpu_diags *diags) {
     add_to_floats(&builder, add_to_bytes(&builder, "high", "r"), "z");
     xpu_onnx_output(&builder, "y", 4, (const int64_t[]){-1, BYTE_CHANNELS, 1, 1});
     xpu_onnx_output(&builder, "z", 4, (const int64_t[]){-1, BYTE_CHANNELS, 1, 1});
-    const char *path = xpu_path_join(arena, xpu_temporary_folder(arena, diags), "means.onnx");
-    void *file = xpu_onnx_pack(&builder, "means", &length);
-    CU_ASSERT_EQUAL_FATAL(xpu_file_write(arena, path, file, length, diags), XPU_OK);
-    return path;
+    return write_network_file(&builder, "means", xpu_temporary_folder(arena, diags), diags);
 }
 
 /* On every chip, with open dims and with a range: all of it runs on the chip, with the bytes of a program for the
@@ -289,17 +278,13 @@ static const char *write_chip(xpu_arena *arena, xpu_diags *diags) {
 /* A maximum over images of which GM holds one: N is 1, and still a symbol. */
 static const char *write_large_image(xpu_arena *arena, xpu_diags *diags) {
     xpu_onnx_builder builder;
-    size_t length;
     xpu_onnx_begin(&builder, arena, 13);
     xpu_onnx_input(&builder, "x", 4, (const int64_t[]){-1, 1, HEIGHT, WIDTH});
     XpuOnnx__NodeProto *pool = xpu_onnx_node(&builder, "MaxPool", "y", "y", (const char *const[]){"x", NULL});
     xpu_onnx_ints(&builder, pool, "kernel_shape", (const int64_t[]){2, 2}, 2);
     xpu_onnx_ints(&builder, pool, "strides", (const int64_t[]){100, 100}, 2);
     xpu_onnx_output(&builder, "y", 4, (const int64_t[]){-1, 1, HEIGHT / 100, WIDTH / 100});
-    const char *path = xpu_path_join(arena, xpu_temporary_folder(arena, diags), "large.onnx");
-    void *bytes = xpu_onnx_pack(&builder, "large", &length);
-    CU_ASSERT_EQUAL_FATAL(xpu_file_write(arena, path, bytes, length, diags), XPU_OK);
-    return path;
+    return write_network_file(&builder, "large", xpu_temporary_folder(arena, diags), diags);
 }
 
 static void one_shape(void) {

@@ -14,6 +14,7 @@
 #include "tests/gen/devices.h"
 #include "tests/golden/drawn_network.h"
 #include "tests/unit/bench.h"
+#include "tests/unit/network_file.h"
 #include "tests/unit/unit.h"
 
 enum { MOST = 1 << 17, MOST_STEPS = 6, CASES = 120, RTL_CASES = 24 };
@@ -191,9 +192,7 @@ static void add_step(xpu_onnx_builder *b, const drawn_case *c, int s, const char
 
 static const char *write_model(const drawn_case *c, bench *t) {
     static const int64_t kernel[] = {1, 2}, pads[] = {0, 0, 0, 1};
-    const char *path = xpu_path_join(t->arena, t->folder, "chain.onnx");
     xpu_onnx_builder b;
-    size_t length;
     xpu_onnx_begin(&b, t->arena, 14);
     xpu_onnx_input(&b, "x", c->rank, c->dims);
     const char *from = "x";
@@ -209,9 +208,7 @@ static const char *write_model(const drawn_case *c, bench *t) {
         from = to;
     }
     xpu_onnx_output(&b, "y", c->rank, c->dims);
-    void *bytes = xpu_onnx_pack(&b, "chain", &length);
-    CU_ASSERT_EQUAL_FATAL(xpu_file_write(t->arena, path, bytes, length, &t->diags), XPU_OK);
-    return path;
+    return write_network_file(&b, "chain", t->folder, &t->diags);
 }
 
 static uint32_t set_inputs(const drawn_case *c, xpurt_tensor *inputs, char (*labels)[16]) {

@@ -13,6 +13,7 @@
 #include "tests/gen/devices.h"
 #include "tests/golden/drawn_network.h"
 #include "tests/unit/bench.h"
+#include "tests/unit/network_file.h"
 #include "tests/unit/unit.h"
 
 enum { OUT = 20, MOST_ELEMENTS = 2 * 24 * 40 * 40, MOST_WEIGHTS = 24 * OUT * 25 };
@@ -63,7 +64,6 @@ static const char *write_model(const network *n, xpu_arena *arena, xpu_diags *di
     const uint8_t y_zero = 121;
     const xpu_dtype type = n->is_signed ? XPU_I8 : XPU_U8;
     xpu_onnx_builder b;
-    size_t length;
     xpu_onnx_begin(&b, arena, 13);
     xpu_onnx_input(&b, "x", 4, (const int64_t[]){n->batch, n->channels, n->side, n->side});
     constant(&b, "scale", XPU_F32, 0, NULL, &n->scale);
@@ -78,10 +78,7 @@ static const char *write_model(const network *n, xpu_arena *arena, xpu_diags *di
     xpu_onnx_node(&b, "QuantizeLinear", "bytes", "bytes", (const char *const[]){"x", "scale", "zero", NULL});
     add_product(&b, n, "first", "y");
     if (n->is_read_twice) add_product(&b, n, "second", "z");
-    const char *path = xpu_path_join(arena, xpu_temporary_folder(arena, diags), "input.onnx");
-    void *bytes = xpu_onnx_pack(&b, "input", &length);
-    CU_ASSERT_EQUAL_FATAL(xpu_file_write(arena, path, bytes, length, diags), XPU_OK);
-    return path;
+    return write_network_file(&b, "input", xpu_temporary_folder(arena, diags), diags);
 }
 
 /* Whole and half levels, and beyond the limits. */
@@ -165,7 +162,6 @@ static void add_float_product(xpu_onnx_builder *b, const float_network *n, const
 
 static const char *write_float_model(const float_network *n, xpu_arena *arena, xpu_diags *diags) {
     xpu_onnx_builder b;
-    size_t length;
     xpu_onnx_begin(&b, arena, 13);
     xpu_onnx_input(&b, "x", 4, (const int64_t[]){n->batch, n->channels, n->side, n->side});
     const int64_t side = (n->side - 1) / n->stride + 1;
@@ -173,10 +169,7 @@ static const char *write_float_model(const float_network *n, xpu_arena *arena, x
     constant(&b, "w", XPU_F32, 4, (const int64_t[]){OUT, n->channels / n->groups, n->kernel, n->kernel}, float_weights);
     add_float_product(&b, n, "y");
     if (n->is_read_twice) add_float_product(&b, n, "z");
-    const char *path = xpu_path_join(arena, xpu_temporary_folder(arena, diags), "planes.onnx");
-    void *bytes = xpu_onnx_pack(&b, "planes", &length);
-    CU_ASSERT_EQUAL_FATAL(xpu_file_write(arena, path, bytes, length, diags), XPU_OK);
-    return path;
+    return write_network_file(&b, "planes", xpu_temporary_folder(arena, diags), diags);
 }
 
 /* The product alone, on what a dump has of it. */

@@ -12,6 +12,7 @@
 #include "tests/gen/devices.h"
 #include "tests/gen/onnx_build.h"
 #include "tests/unit/ir.h"
+#include "tests/unit/network_file.h"
 #include "tests/unit/unit.h"
 #include "tools/common/inputs.h"
 
@@ -37,7 +38,6 @@ typedef struct {
 
 static const char *write_model(const shape *s, xpu_arena *arena, xpu_diags *diags) {
     xpu_onnx_builder b;
-    size_t length;
     const char *product = s->epilogue ? "p" : "y";
     xpu_onnx_begin(&b, arena, 13);
     xpu_onnx_input(&b, "x", 2, (const int64_t[]){s->rows, DEPTH});
@@ -51,10 +51,7 @@ static const char *write_model(const shape *s, xpu_arena *arena, xpu_diags *diag
         xpu_onnx_node(&b, "Relu", "relu", "y", (const char *const[]){"t", NULL});
     }
     xpu_onnx_output(&b, "y", 2, (const int64_t[]){s->rows, columns});
-    const char *path = xpu_path_join(arena, xpu_temporary_folder(arena, diags), "rows.onnx");
-    void *bytes = xpu_onnx_pack(&b, "rows", &length);
-    CU_ASSERT_EQUAL_FATAL(xpu_file_write(arena, path, bytes, length, diags), XPU_OK);
-    return path;
+    return write_network_file(&b, "rows", xpu_temporary_folder(arena, diags), diags);
 }
 
 /* y of x's first `rows` rows, all layers compared on ref and func; the caller frees it. */

@@ -11,6 +11,7 @@
 #include "core/chip.h"
 #include "tests/gen/devices.h"
 #include "tests/gen/onnx_build.h"
+#include "tests/unit/network_file.h"
 #include "tests/unit/unit.h"
 
 enum { OUT = 8, MOST_ELEMENTS = 8 * 112 * 112 };
@@ -38,7 +39,6 @@ static void add_conv(xpu_onnx_builder *b, const char *name, const char *from, co
 
 static const char *write_model(const network *n, const char *folder, xpu_arena *arena, xpu_diags *diags) {
     xpu_onnx_builder b;
-    size_t length;
     const int64_t first = n->first.kernel, second = n->second.kernel, none[4] = {0};
     xpu_onnx_begin(&b, arena, 14);
     xpu_onnx_input(&b, "x", 4, (const int64_t[]){1, n->in, n->height, n->width});
@@ -48,10 +48,7 @@ static const char *write_model(const network *n, const char *folder, xpu_arena *
              n->second.stride, n->second.pads, n->channels);
     add_conv(&b, "y", "second", (const int64_t[]){OUT, n->channels, 1, 1}, 1, none, 1);
     xpu_onnx_output(&b, "y", 4, (const int64_t[]){1, OUT, -1, -1});
-    const char *path = xpu_path_join(arena, folder, "strips.onnx");
-    void *bytes = xpu_onnx_pack(&b, "strips", &length);
-    CU_ASSERT_EQUAL_FATAL(xpu_file_write(arena, path, bytes, length, diags), XPU_OK);
-    return path;
+    return write_network_file(&b, "strips", folder, diags);
 }
 
 /* A chip of configs/chip whose GM moves so many bytes in a cycle. */

@@ -4,6 +4,7 @@
  */
 #include "tests/gen/onnx_build.h"
 #include "tests/golden/random_quantised.h"
+#include "tests/unit/network_file.h"
 
 #define NANO     "tests/chip/nano-window.json"
 #define STANDARD "standard"
@@ -31,7 +32,6 @@ static const char *write_model(const window *v, xpu_arena *arena, xpu_diags *dia
     const int64_t dims[] = {v->batch, v->channels, v->height, v->width}, out[] = {-1, v->channels, -1, -1};
     const int64_t strides[] = {v->stride, v->stride}, dilations[] = {v->dilation, v->dilation};
     uint32_t state = 5;
-    size_t length;
     xpu_onnx_builder b;
     for (int i = 0; i < MOST_CHANNELS * MOST_TAPS; i++) w[i] = (int8_t)((state = state * 1664525u + 1013904223u) >> 24);
     for (int i = 0; i < MOST_CHANNELS; i++) scales[i] = (float)(1 + i % 7) / 8, bias[i] = 997 * (i % 13) - 5000;
@@ -56,10 +56,7 @@ static const char *write_model(const window *v, xpu_arena *arena, xpu_diags *dia
     xpu_onnx_int(&b, node, "group", v->channels);
     xpu_onnx_node(&b, "DequantizeLinear", "d", "y", (const char *const[]){"yq", "ys", "yz", NULL});
     xpu_onnx_output(&b, "y", 4, out);
-    const char *path = xpu_path_join(arena, xpu_temporary_folder(arena, diags), "window.onnx");
-    void *bytes = xpu_onnx_pack(&b, "window", &length);
-    CU_ASSERT_EQUAL_FATAL(xpu_file_write(arena, path, bytes, length, diags), XPU_OK);
-    return path;
+    return write_network_file(&b, "window", xpu_temporary_folder(arena, diags), diags);
 }
 
 static void run_window(const window *v, const char *chip, xpu_arena *arena, xpu_diags *diags) {
@@ -139,7 +136,6 @@ static const char *write_computed_bias(int64_t groups, xpu_arena *arena, xpu_dia
     static const int8_t w_zero = 0;
     static const int64_t dims[] = {1, BIASES, BIAS_SIDE, BIAS_SIDE}, pads[] = {1, 1, 1, 1};
     uint32_t state = 5;
-    size_t length;
     xpu_onnx_builder b;
     for (size_t i = 0; i < sizeof w; i++) w[i] = (int8_t)((state = state * 1664525u + 1013904223u) >> 24);
     xpu_onnx_begin(&b, arena, 13);
@@ -166,10 +162,7 @@ static const char *write_computed_bias(int64_t groups, xpu_arena *arena, xpu_dia
     xpu_onnx_int(&b, second, "group", groups);
     xpu_onnx_output(&b, "yq", 4, dims); /* bytes: behind a layer of floats, the bias had a wait by chance */
     b.outputs.items[0]->type->tensor_type->elem_type = XPU_ONNX__TENSOR_PROTO__DATA_TYPE__UINT8;
-    const char *path = xpu_path_join(arena, xpu_temporary_folder(arena, diags), "bias.onnx");
-    void *bytes = xpu_onnx_pack(&b, "bias", &length);
-    CU_ASSERT_EQUAL_FATAL(xpu_file_write(arena, path, bytes, length, diags), XPU_OK);
-    return path;
+    return write_network_file(&b, "bias", xpu_temporary_folder(arena, diags), diags);
 }
 
 /* A bias that the layer before makes is loaded behind it. */

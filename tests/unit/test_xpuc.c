@@ -7,6 +7,7 @@
 #include "base/json.h"
 #include "tests/gen/onnx_build.h"
 #include "tests/unit/bench.h"
+#include "tests/unit/network_file.h"
 #include "tests/unit/unit.h"
 #include "xpuc/pipeline.h"
 
@@ -253,7 +254,6 @@ static void out_of_memory(void) {
 static void many_unsupported(void) {
     BENCH_OPEN(b);
     xpu_onnx_builder m;
-    size_t bytes;
     xpu_onnx_begin(&m, b.arena, 20);
     xpu_onnx_input(&m, "x", 1, (const int64_t[]){4});
     for (int i = 0; i < 12; i++) {
@@ -262,9 +262,7 @@ static void many_unsupported(void) {
                       (const char *const[]){"x", NULL});
         xpu_onnx_output(&m, y, 1, (const int64_t[]){4});
     }
-    void *model = xpu_onnx_pack(&m, "many", &bytes);
-    const char *path = xpu_path_join(b.arena, xpu_temporary_folder(b.arena, &b.diags), "many.onnx");
-    CU_ASSERT_EQUAL_FATAL(xpu_file_write(b.arena, path, model, bytes, &b.diags), XPU_OK);
+    const char *path = write_network_file(&m, "many", xpu_temporary_folder(b.arena, &b.diags), &b.diags);
     for (int grouped = 0; grouped < 2; grouped++) {
         xpuc_options options = {.emit = "ir", .group_messages = grouped};
         xpuc_result result;
@@ -287,15 +285,12 @@ static void many_unsupported(void) {
 static void a_name_frees(void) {
     BENCH_OPEN(b);
     xpu_onnx_builder m;
-    size_t bytes;
     xpu_onnx_begin(&m, b.arena, 13);
     xpu_onnx_input(&m, "x", 2, (const int64_t[]){1, 4});
     xpu_onnx_input(&m, "y", 2, (const int64_t[]){1, 4});
     xpu_onnx_node(&m, "Add", "n", "z", (const char *const[]){"x", "y", NULL});
     xpu_onnx_output(&m, "z", 2, (const int64_t[]){1, 4});
-    void *model = xpu_onnx_pack(&m, "sum", &bytes);
-    const char *path = xpu_path_join(b.arena, xpu_temporary_folder(b.arena, &b.diags), "sum.onnx");
-    CU_ASSERT_EQUAL_FATAL(xpu_file_write(b.arena, path, model, bytes, &b.diags), XPU_OK);
+    const char *path = write_network_file(&m, "sum", xpu_temporary_folder(b.arena, &b.diags), &b.diags);
     static const struct {
         const char *shapes[3], *symbol, *output;
     } cases[] = {{{"x=N,4", "y=N,4", NULL}, "symbol   N  1 or more\n", "output   z  float32[N,4]\n"},
@@ -325,7 +320,6 @@ static void a_name_frees(void) {
 /* Writes a model with `count` inputs x0, x1, ... of [4, 4]; *shapes frees the first dim of each. */
 static const char *write_inputs(bench *b, int count, int concatenates, const char *const **shapes) {
     xpu_onnx_builder m;
-    size_t bytes;
     const char **names = XPU_NEW_ARRAY(b->arena, const char *, count + 1);
     const char **list = XPU_NEW_ARRAY(b->arena, const char *, count + 1);
     xpu_onnx_begin(&m, b->arena, 13);
@@ -343,10 +337,7 @@ static const char *write_inputs(bench *b, int count, int concatenates, const cha
         xpu_onnx_output(&m, "all", 2, (const int64_t[]){4 * count, 4});
     }
     *shapes = list;
-    void *model = xpu_onnx_pack(&m, "inputs", &bytes);
-    const char *path = xpu_path_join(b->arena, xpu_temporary_folder(b->arena, &b->diags), "inputs.onnx");
-    CU_ASSERT_EQUAL_FATAL(xpu_file_write(b->arena, path, model, bytes, &b->diags), XPU_OK);
-    return path;
+    return write_network_file(&m, "inputs", xpu_temporary_folder(b->arena, &b->diags), &b->diags);
 }
 
 static void expect_error(const char *path, const xpuc_options *options, const char *message) {
@@ -411,13 +402,10 @@ static void too_complex_a_dim(void) {
 static void no_outputs(void) {
     BENCH_OPEN(b);
     xpu_onnx_builder m;
-    size_t bytes;
     xpu_onnx_begin(&m, b.arena, 13);
     xpu_onnx_input(&m, "x", 1, (const int64_t[]){4});
     xpu_onnx_node(&m, "Relu", "y", "y", (const char *const[]){"x", NULL});
-    void *model = xpu_onnx_pack(&m, "nothing", &bytes);
-    const char *path = xpu_path_join(b.arena, xpu_temporary_folder(b.arena, &b.diags), "nothing.onnx");
-    CU_ASSERT_EQUAL_FATAL(xpu_file_write(b.arena, path, model, bytes, &b.diags), XPU_OK);
+    const char *path = write_network_file(&m, "nothing", xpu_temporary_folder(b.arena, &b.diags), &b.diags);
     expect_error(path, &(xpuc_options){.emit = "ir"},
                  "[onnx-output] the graph has no outputs\n  why: field GraphProto.output is empty");
     bench_close(&b);
