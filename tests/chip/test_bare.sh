@@ -63,6 +63,9 @@ check 2 '[usage]' bare
 check 2 'there is no such device' bare "$folder/0.elf" --device=gpu
 check 2 'a bare program cannot run on ref' bare "$folder/0.elf" --device=ref
 check 2 'this is no number' bare "$folder/0.elf" --max-cycles=many
+check 2 'at most 4294967295' bare "$folder/0.elf" --seed=4294967296
+check 2 'at most 18446744073709551615' bare "$folder/0.elf" --max-cycles=99999999999999999999
+check 2 'this is no number' bare "$folder/0.elf" --max-cycles=' -1'
 check 3 '[device-missing]' env XPU_RESOURCES="$XPU_BIN/../share/xpu" bash -c \
     "mkdir -p $folder/bin && cp $XPU_BIN/xpu-run $folder/bin && LD_LIBRARY_PATH=$XPU_BIN/../lib $folder/bin/xpu-run --bare $folder/0.elf --device=rtl"
 echo "$passed passed, $failed failed"

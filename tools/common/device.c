@@ -1,5 +1,8 @@
 #include "tools/common/device.h"
 
+#include <ctype.h>
+#include <errno.h>
+#include <inttypes.h>
 #include <limits.h>
 #include <stdlib.h>
 #include <string.h>
@@ -13,10 +16,14 @@ static int number_option(xpu_tool *tool, const char *name, uint64_t most, uint64
     const char *text = xpu_tool_option(tool, name);
     char *end;
     if (!text) return XPU_OK;
+    errno = 0;
     *value = strtoull(text, &end, 0);
-    if (end != text && *end == 0 && text[0] != '-' && *value <= most) return XPU_OK;
-    return xpu_tool_usage(tool, xpu_printf(tool->arena, "option '--%s'", name), "this is no number",
-                          xpu_escape(tool->arena, text, 80), "write a number without a unit");
+    const int is_number = isdigit((unsigned char)text[0]) && *end == 0;
+    if (is_number && !errno && *value <= most) return XPU_OK;
+    return xpu_tool_usage(
+        tool, xpu_printf(tool->arena, "option '--%s'", name),
+        is_number ? "the number is too large" : "this is no number", xpu_escape(tool->arena, text, 80),
+        is_number ? xpu_printf(tool->arena, "at most %" PRIu64, most) : "write a number without a unit");
 }
 
 int xpu_device_options_read(xpu_tool *tool, xpu_device_options *options) {
