@@ -7,7 +7,8 @@
 #include "tests/unit/unit.h"
 
 /* Packs the network into the file NAME.onnx of `folder`, whose path it returns. */
-static inline const char *write_network_file(xpu_onnx_builder *b, const char *name, const char *folder, xpu_diags *diags) {
+static inline const char *write_network_file(xpu_onnx_builder *b, const char *name, const char *folder,
+                                             xpu_diags *diags) {
     size_t length;
     const char *path = xpu_path_join(b->arena, folder, xpu_printf(b->arena, "%s.onnx", name));
     const void *bytes = xpu_onnx_pack(b, name, &length);
