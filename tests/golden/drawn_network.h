@@ -4,7 +4,10 @@
 
 #include <math.h>
 #include <stdio.h>
+#include <string.h>
 
+#include "sim/func/driver.h"
+#include "tests/gen/devices.h"
 #include "tests/gen/onnx_build.h"
 #include "tests/unit/unit.h"
 
@@ -31,6 +34,23 @@ static inline void check_near(const float *y, const double *expected, int count,
     }
     CU_ASSERT(off <= limit * most);
     if (off > limit * most) printf("off by %g of %g\n", off, most);
+}
+
+enum { MOST_OUTPUTS = 2 };
+
+/* The first output on func, whose engines take turns as `seed` says, is expected, and there are no races. */
+static inline void run_without_races(xpu_device_check *check, const xpurt_tensor *input, uint32_t seed,
+                                     const xpurt_tensor *expected, size_t bytes) {
+    const xpurt_run_options options = {.device = &xpu_func_driver, .seed = seed};
+    xpurt_tensor y[MOST_OUTPUTS] = {0};
+    xpurt_error error = {0};
+    xpu_func_configure(&(xpu_func_options){.check_races = 1});
+    const int good = xpurt_run(check->program, input, 1, y, &options, &error) == 0;
+    xpu_func_configure(&(xpu_func_options){.check_races = 0});
+    if (!good) printf("%s\n", error.text);
+    CU_ASSERT_FATAL(good);
+    CU_ASSERT(memcmp(y[0].data, expected->data, bytes) == 0);
+    for (int i = 0; i < MOST_OUTPUTS; i++) xpurt_tensor_clear(&y[i]);
 }
 
 #endif

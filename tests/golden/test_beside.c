@@ -4,13 +4,13 @@
  * without a dump, in any order of its engines, and rtl give the same bytes; most of them get rows that stay in SM, some
  * for all three layers, some follow what the product stores, and all are faster than one behind the other where the
  * layers are large. Of a chip whose SM has room for more rows than a descriptor's fields, rings have as many as these.
+ * The same holds for drawn rows of layers of bytes on engines, which begin while the one before ends.
  */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/file.h"
-#include "sim/func/driver.h"
 #include "tests/gen/devices.h"
 #include "tests/golden/drawn_network.h"
 #include "tests/unit/network_file.h"
@@ -19,6 +19,7 @@
 enum {
     OUT = 16,
     IN_OF_CHAIN = 16,
+    MOST_CHANNELS_OF_ROW = 128,
     SIDE_OF_CHAIN = 61,
     MOST_ELEMENTS = 16 * 65535,
     MOST_WEIGHTS = 160 * 960,
@@ -123,21 +124,6 @@ static together way_of(const char *described) {
     return strstr(with + 1, in_sm) ? ALL_IN_SM : IN_SM;
 }
 
-/* On func, whose engines take turns as `seed` says, without races. */
-static void run_again(xpu_device_check *check, const xpurt_tensor *input, uint32_t seed, const xpurt_tensor *expected,
-                      size_t bytes) {
-    const xpurt_run_options options = {.device = &xpu_func_driver, .seed = seed};
-    xpurt_tensor y[2] = {0};
-    xpurt_error error = {0};
-    xpu_func_configure(&(xpu_func_options){.check_races = 1});
-    const int good = xpurt_run(check->program, input, 1, y, &options, &error) == 0;
-    xpu_func_configure(&(xpu_func_options){.check_races = 0});
-    if (!good) printf("%s\n", error.text);
-    CU_ASSERT_FATAL(good);
-    CU_ASSERT(memcmp(y[0].data, expected->data, bytes) == 0);
-    for (int i = 0; i < 2; i++) xpurt_tensor_clear(&y[i]);
-}
-
 /* Of the three layers on rtl, which gives the same bytes. */
 static long count_cycles(xpu_device_check *check, const network *n, const xpurt_tensor *input,
                          const xpurt_tensor *expected, size_t bytes) {
@@ -165,7 +151,7 @@ static together run(const network *n, const char *chip, xpu_arena *arena, xpu_di
     if (!good) printf("%s\n", check.message);
     CU_ASSERT_FATAL(good);
     const size_t bytes = sizeof(float) * (size_t)(n->out * y[0].dims[2] * y[0].dims[3]);
-    for (uint32_t seed = 0; seed <= SEEDS; seed++) run_again(&check, &input, seed, &y[0], bytes);
+    for (uint32_t seed = 0; seed <= SEEDS; seed++) run_without_races(&check, &input, seed, &y[0], bytes);
     if (cycles) *cycles = count_cycles(&check, n, &input, &y[0], bytes);
     const together how = way_of(xpurt_describe(check.program, NULL));
     for (int i = 0; i < 2; i++) xpurt_tensor_clear(&y[i]);
@@ -337,7 +323,7 @@ static void run_chain(xpu_arena *arena, xpu_diags *diags) {
         if (!good) printf("%s: %s\n", chips[i], check.message);
         CU_ASSERT_FATAL(good);
         const size_t bytes = sizeof(float) * (size_t)(OUT * y.dims[2] * y.dims[3]);
-        for (uint32_t seed = 0; seed <= SEEDS; seed++) run_again(&check, &input, seed, &y, bytes);
+        for (uint32_t seed = 0; seed <= SEEDS; seed++) run_without_races(&check, &input, seed, &y, bytes);
         if (i == 0) CU_ASSERT_EQUAL(way_of(xpurt_describe(check.program, NULL)), ALL_IN_SM);
         xpurt_tensor_clear(&y);
         xpu_device_check_close(&check);
@@ -347,6 +333,91 @@ static void run_chain(xpu_arena *arena, xpu_diags *diags) {
 static void run_tall(xpu_arena *arena, xpu_diags *diags) {
     const network n = {16, 32, 65535, 1, 1, 3, 1, 1, {1, 1, 1, 1}, SECOND, OUT, 0};
     CU_ASSERT_EQUAL(run(&n, "tests/chip/large-sm.json", arena, diags, NULL), IN_SM);
+}
+
+/* ---- layers that begin while the one before ends ---- */
+
+typedef enum { PIXELS, CONVOLUTION, DEPTHWISE, MAXIMUM, SUM, KINDS } layer_kind;
+
+typedef struct {
+    const char *name;
+    int64_t channels, height, width;
+} image;
+
+static int same_size(const image *a, const image *b) {
+    return a->channels == b->channels && a->height == b->height && a->width == b->width;
+}
+
+/* A layer of a drawn kind behind the last of `images`; where none has that one's size, a sum is a depthwise layer. */
+static image add_layer(xpu_onnx_builder *b, const image *images, int count, uint32_t *state) {
+    static const int64_t none[4] = {0};
+    const image *from = &images[count - 1], *other = NULL;
+    const layer_kind kind = (layer_kind)draw(state, KINDS);
+    const int64_t stride = from->height > 8 && from->width > 8 ? 1 + (draw(state, 3) == 0) : 1, edges[] = {1, 1, 1, 1},
+                  one[] = {1, 1}, steps[] = {stride, 1};
+    image to = {xpu_printf(b->arena, "layer%d", count), from->channels, from->height, from->width};
+    for (int i = 0; i + 1 < count; i++)
+        if (same_size(&images[i], from)) other = &images[i];
+    if (kind == SUM && other) {
+        const char *const inputs[] = {from->name, "ys", "zero", other->name, "ys", "zero", "ys", "zero", NULL};
+        xpu_onnx_domain(b, xpu_onnx_node(b, "QLinearAdd", to.name, to.name, inputs), "com.microsoft");
+        return to;
+    }
+    if (kind == PIXELS || kind == CONVOLUTION) {
+        const int64_t kernel = kind == PIXELS ? 1 : 3;
+        to.channels = draw(state, 3) ? 4 + 4 * draw(state, MOST_CHANNELS_OF_ROW / 4) : from->channels;
+        add_conv(b, to.name, from->name, (const int64_t[]){to.channels, from->channels, kernel, kernel}, one,
+                 kind == PIXELS ? none : edges, 1);
+        return to;
+    }
+    to.height = (from->height - 1) / stride + 1, to.width = (from->width - 1) / stride + 1;
+    if (kind == MAXIMUM)
+        add_maximum(b, to.name, from->name,
+                    &(network){.kernel = 3, .stride = stride, .dilation = 1, .pads = {1, 1, 1, 1}});
+    else
+        add_conv(b, to.name, from->name, (const int64_t[]){to.channels, 1, 3, 3}, steps, edges, to.channels);
+    return to;
+}
+
+static const char *write_row(image *last, int64_t *side, uint32_t *state, xpu_arena *arena, xpu_diags *diags) {
+    enum { LEAST = 3, MOST = 9 };
+    image images[MOST + 1] = {{"bytes", IN_OF_CHAIN, 7 + draw(state, 34), 7 + draw(state, 34)}};
+    const int layers = LEAST + (int)draw(state, MOST - LEAST + 1);
+    xpu_onnx_builder b;
+    side[0] = images[0].height, side[1] = images[0].width;
+    begin_model(&b, arena, (const int64_t[]){1, IN_OF_CHAIN, side[0], side[1]});
+    for (int i = 1; i <= layers; i++) images[i] = add_layer(&b, images, i, state);
+    *last = images[layers];
+    xpu_onnx_node(&b, "DequantizeLinear", "y", "y", (const char *const[]){last->name, "one", "nought", NULL});
+    xpu_onnx_output(&b, "y", 4, (const int64_t[]){1, last->channels, last->height, last->width});
+    return end_model(&b, arena, diags);
+}
+
+static void run_rows(xpu_arena *arena, xpu_diags *diags) {
+    static const char *const chips[] = {"standard", "small-l3", "nano", "tests/chip/nano-window.json"};
+    enum { ROWS = 16, CHIPS = sizeof chips / sizeof *chips };
+    uint32_t state = 11;
+    for (int i = 0; i < ROWS; i++) {
+        image last;
+        int64_t side[2];
+        const char *model = write_row(&last, side, &state, arena, diags);
+        const xpurt_tensor input = {"x", "float32", 4, {1, IN_OF_CHAIN, side[0], side[1]}, x};
+        const size_t bytes = sizeof(float) * (size_t)(last.channels * last.height * last.width);
+        for (int chip = 0; chip < CHIPS; chip++) {
+            xpu_device_check check;
+            xpurt_tensor y = {0};
+            CU_ASSERT_FATAL(xpu_device_check_compile(&check, model, chips[chip], "auto"));
+            const int good = xpu_device_check_layers(&check, &input, 1, &y);
+            if (!good) printf("%d on %s: %s\n", i, chips[chip], check.message);
+            CU_ASSERT_FATAL(good);
+            for (uint32_t seed = 0; seed <= SEEDS; seed++) run_without_races(&check, &input, seed, &y, bytes);
+            char *stats = chip == 0 ? xpu_device_check_rtl(&check, &input, 1, y.data, bytes) : NULL;
+            CU_ASSERT(chip > 0 || stats != NULL);
+            free(stats);
+            xpurt_tensor_clear(&y);
+            xpu_device_check_close(&check);
+        }
+    }
 }
 
 static void random_networks(void) {
@@ -373,9 +444,13 @@ static void chain(void) {
     with_arena(run_chain);
 }
 
+static void rows(void) {
+    with_arena(run_rows);
+}
+
 static void tall(void) {
     with_arena(run_tall);
 }
 
 XPU_TEST_MAIN("beside a product", {"random", random_networks}, {"maxima", maxima}, {"blocks", blocks}, {"large", large},
-              {"deep", deep}, {"chain", chain}, {"tall", tall})
+              {"deep", deep}, {"chain", chain}, {"rows", rows}, {"tall", tall})

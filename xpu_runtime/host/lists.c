@@ -115,7 +115,7 @@ static xpu_status write_bound(xpu_run *run, uint32_t layer, uint32_t *words, xpu
 xpu_status xpu_run_write_lists(xpu_run *run, uint32_t *words) {
     const xpu_program *p = run->program;
     const int bound = run->graph->dims.symbols.count != 0;
-    xpu_recording recording = {.after = 0};
+    xpu_recording recording = {.is_run = run->only_layer == UINT32_MAX};
     xpu_status status = XPU_OK;
     uint64_t total = 0;
     uint32_t used = 0;

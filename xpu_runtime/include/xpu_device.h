@@ -23,6 +23,10 @@ enum { XPU_DESC_FIELDS(WORD_OF) };
 /* Sets an address of 32 bits; the template has no high bits. Nothing is read of what was just copied. */
 #define SET_ADDRESS(words, kind, name, value) ((words)[WORD_##kind##_##name] = (value))
 
+static inline uint32_t xpu_bytes_of_type(uint32_t type) {
+    return type == XPU_TYPE_F32 || type == XPU_TYPE_I32 ? 4 : type == XPU_TYPE_I16 ? 2 : 1;
+}
+
 /* ---- Counters and who signals them ---- */
 enum {
     XPU_COUNTER_CALL = 0,         /* core 0: +1 for each core kernel that it published in the mailboxes */

@@ -31,7 +31,7 @@ struct work {
 };
 
 static uint32_t bytes_of_type(int32_t type) {
-    return type == XPU_TYPE_F32 || type == XPU_TYPE_I32 ? 4 : type == XPU_TYPE_I16 ? 2 : 1;
+    return xpu_bytes_of_type((uint32_t)type);
 }
 
 /* ---- copies ---- */

@@ -7,6 +7,7 @@
 #include "xpu_runtime/include/xpu_device.h"
 #include "xpu_runtime/program/record_behind.h"
 #include "xpu_runtime/program/record_moves.h"
+#include "xpu_runtime/program/record_waits.h"
 
 enum { LAYERS = XPU_LISTED_TOGETHER, LAYER_TAGS = 0xffff, PARAMS_BYTES = 4 * XPU_POST_WORDS, MOST = 1 << 24 };
 enum { MOST_FIELD = 0xffff, MOST_STRIDE = 0xff }; /* of descriptors */
@@ -196,17 +197,12 @@ static void scratch_of(const xpu_recorded_call *call, uint64_t *begin, uint64_t 
 
 /* ---- lists ---- */
 
-static uint32_t list_counter(uint32_t counter) {
-    if (counter == XPU_COUNTER_WINDOW_STORE) return XPU_COUNTER_LISTS + XPU_COUNTER_COPY;
-    return counter < XPU_RECORDED_COUNTERS ? counter + XPU_COUNTER_LISTS : counter;
-}
-
 /* A descriptor as lists have it: the counters of kernels become those of lists. */
 static void take(uint32_t *to, const descriptor *item) {
     memcpy(to, item->words, sizeof item->words);
-    xpu_desc_nop_set_wait0(to, list_counter(to[1] & 0xff));
-    xpu_desc_nop_set_wait1(to, list_counter(to[1] >> 8 & 0xff));
-    xpu_desc_nop_set_signal(to, list_counter(to[1] >> 16 & 0xff));
+    xpu_desc_nop_set_wait0(to, xpu_list_counter(to[1] & 0xff));
+    xpu_desc_nop_set_wait1(to, xpu_list_counter(to[1] >> 8 & 0xff));
+    xpu_desc_nop_set_signal(to, xpu_list_counter(to[1] >> 16 & 0xff));
 }
 
 static int is_window(const xpu_recorded_call *call) {
@@ -474,6 +470,13 @@ static void weave(record *r, const xpu_recording *before, xpu_ticket after, xpu_
     r->places = d.count;
 }
 
+/* Waits for the end of the layers before, as fine as their lists, which are known where this is a run, allow. */
+static void relax(record *r, const xpu_recording *before, xpu_ticket done, xpu_arena *scratch) {
+    xpu_descriptors d = {(uint32_t(*)[XPU_DESC_WORDS])r->items, r->engines, r->places, r->most};
+    const xpu_recorded_past past = {before->words, before->count, before->begun, done};
+    if (!r->problem && before->is_run) xpu_relax_waits(&past, &d, before->signals, scratch);
+}
+
 const char *xpu_record_layers(const xpu_recorded_call *calls, uint32_t count, uint32_t address, uint32_t columns,
                               uint32_t most, xpu_arena *arena, xpu_recording *recording, xpu_recorded *recorded) {
     const xpu_ticket none = {XPU_NO_COUNTER, 0}, first = {XPU_COUNTER_STORE, 0},
@@ -503,10 +506,14 @@ const char *xpu_record_layers(const xpu_recorded_call *calls, uint32_t count, ui
     pthread_mutex_unlock(&lock);
     if (count > BEHIND) merge(&r, recording, scratch);
     weave(&r, recording, follows ? before : none, scratch);
+    if (follows) relax(&r, recording, before, scratch);
     if (!r.problem) {
         for (uint32_t i = 0; i < count; i++) take_args(&r, &calls[i], i, recording, &recorded[i]);
         if (count > 1) join(&r, calls, count, recorded);
         take_lists(&r, count, arena, recorded);
+        r.counters.words = recorded->words + (size_t)count * XPU_DESC_WORDS;
+        r.counters.count = r.places;
+        memcpy(r.counters.begun, recording->signals, sizeof r.counters.begun);
         *recording = r.counters;
         recording->moves = NULL;
         recording->after = calls[count - 1].layer + 1;

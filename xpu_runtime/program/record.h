@@ -57,6 +57,10 @@ typedef struct {
     uint32_t after;                          /* the last layer with lists, plus 1; 0: there was none */
     uint32_t done_counter, done_value;       /* its ticket */
     xpu_recorded_scratch last, earlier;      /* of the layers that were recorded last, and before these */
+    const uint32_t *words;                   /* the lists of the layers that were recorded last, without parameters */
+    uint32_t count;                          /* of their descriptors */
+    uint32_t begun[XPU_RECORDED_COUNTERS];   /* signals by the lists before them */
+    int is_run; /* addresses are those of a run of all layers: waits are as fine as these allow (record_waits.h) */
 } xpu_recording;
 
 /* A layer that is recorded: its kernel, that one's arguments, its number. */

@@ -23,13 +23,9 @@ static uint32_t *add_load(weaver *w) {
 
 /* ---- what has been fetched ---- */
 
-static uint32_t bytes_of_type(uint32_t type) {
-    return type == XPU_TYPE_F32 || type == XPU_TYPE_I32 ? 4 : type == XPU_TYPE_I16 ? 2 : 1;
-}
-
 /* Bytes of a copy of one dense run; 0: it is another one. */
 static uint32_t dense_bytes(const uint32_t *words) {
-    const uint32_t type = xpu_desc_copy_get_src_type(words), element = bytes_of_type(type);
+    const uint32_t type = xpu_desc_copy_get_src_type(words), element = xpu_bytes_of_type(type);
     if (xpu_desc_copy_get_opcode(words) != XPU_OPCODE_COPY || xpu_desc_copy_get_dst_type(words) != type ||
         xpu_desc_copy_get_size0(words) != 1 || xpu_desc_copy_get_size1(words) != 1 ||
         xpu_desc_copy_get_size2(words) != 1 || xpu_desc_copy_get_src_stride3(words) != (int32_t)element ||
@@ -62,7 +58,7 @@ static uint32_t run_at(const xpu_recorded_moves *moves, uint64_t from, uint32_t 
 
 /* A load, or several where some of it has been fetched; 0: there is no room. */
 static int take_load(weaver *w, const uint32_t *words) {
-    const uint32_t bytes = dense_bytes(words), element = bytes_of_type(xpu_desc_copy_get_src_type(words));
+    const uint32_t bytes = dense_bytes(words), element = xpu_bytes_of_type(xpu_desc_copy_get_src_type(words));
     const uint64_t from = xpu_desc_copy_get_src(words), to = xpu_desc_copy_get_dst(words);
     uint32_t done = 0;
     do {
@@ -85,8 +81,7 @@ static int take_load(weaver *w, const uint32_t *words) {
 
 /* ---- what is fetched ---- */
 
-/* About the cycles of an engine. */
-static uint64_t work_of(const uint32_t *words, uint32_t engine) {
+uint64_t xpu_recorded_work(const uint32_t *words, uint32_t engine) {
     if (engine == XPU_ENGINE_TENSOR) {
         const uint64_t taps = (uint64_t)xpu_desc_tensor_get_kh(words) * xpu_desc_tensor_get_kw(words),
                        passes = (taps * xpu_desc_tensor_get_channels(words) + LANES - 1) / LANES;
@@ -208,7 +203,7 @@ static int weave(weaver *w, const xpu_descriptors *d, uint32_t first, uint64_t a
             if (!take_load(w, d->words[i])) return 0;
             continue;
         }
-        if (w->loads >= first) work += work_of(d->words[i], d->engines[i]);
+        if (w->loads >= first) work += xpu_recorded_work(d->words[i], d->engines[i]);
         if (w->count >= w->most) return 0;
         memcpy(w->words[w->count], d->words[i], sizeof *w->words);
         w->engines[w->count++] = d->engines[i];
@@ -224,7 +219,7 @@ int32_t xpu_weave_moves(const xpu_recorded_moves *moves, xpu_descriptors *d, uin
     if (!moves->move_count && !moves->copy_count) return 0;
     for (uint32_t i = 0; i < d->count; i++) {
         loads += d->engines[i] == XPU_ENGINE_DMA0;
-        if (loads >= first) all_work += work_of(d->words[i], d->engines[i]);
+        if (loads >= first) all_work += xpu_recorded_work(d->words[i], d->engines[i]);
     }
     if (moves->move_count && first > loads) return -1;
     weaver w = {.moves = moves,

@@ -16,6 +16,9 @@ typedef struct {
     uint32_t count, most;
 } xpu_descriptors;
 
+/* About the cycles that an engine computes; 0: it copies. */
+uint64_t xpu_recorded_work(const uint32_t *words, uint32_t engine);
+
 /* Loads of what has been fetched take it from there, in as many copies as that lies in runs. Weaves copies of what is
  * to be fetched into the loads, in front of which `early` of these and the first that waits for `after` stay; `base`:
  * signals of loads before the first one. Waits for loads are those for the same loads. Returns how many loads there are
