@@ -224,8 +224,13 @@ static reached known_at_start(const relaxer *r, uint32_t i) {
     return k;
 }
 
-static int collide(const xpu_recorded_access *a, const xpu_recorded_access *b) {
-    return (a->writes || b->writes) && a->begin < b->end && b->begin < a->end;
+/* Whether an access needs one before it to be over. Within a queue only what is read on an engine that computes may be
+ * older than what was written before (docs/chip.md, "Order", 3). */
+static int collide(const xpu_recorded_access *now, uint32_t engine, const past_access *past) {
+    const xpu_recorded_access *before = &past->at;
+    const int is_dma = engine == XPU_ENGINE_DMA0 || engine == XPU_ENGINE_DMA1;
+    if (engine == past->engine && (is_dma || now->writes)) return 0;
+    return (now->writes || before->writes) && now->begin < before->end && before->begin < now->end;
 }
 
 /* What has to be over. 0: its accesses are not known. */
@@ -235,9 +240,9 @@ static int find_needs(const relaxer *r, uint32_t i, reached *needs) {
     const int32_t count = xpu_recorded_accesses(d->words[i], accesses);
     for (uint32_t p = 0; p < r->access_count && count > 0; p++) {
         const past_access *past = &r->accesses[p];
-        if (past->engine == d->engines[i] || past->ticket.value <= needs->of[past->ticket.counter]) continue;
+        if (past->ticket.value <= needs->of[past->ticket.counter]) continue;
         for (int32_t a = 0; a < count; a++) {
-            if (!collide(&accesses[a], &past->at)) continue;
+            if (!collide(&accesses[a], d->engines[i], past)) continue;
             needs->of[past->ticket.counter] = past->ticket.value;
             break;
         }

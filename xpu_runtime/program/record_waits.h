@@ -4,8 +4,9 @@
  * is written, and that what they overwrite has been read and written, both found by the addresses of all descriptors.
  * So the array goes on with a layer while the last tiles of the one before are drained and stored.
  *
- * Each engine takes its descriptors in order, and is done with them in order: nothing waits for an earlier descriptor
- * of its own engine. Stores of all layers are one queue, so behind any store of a layer the layers before it are over.
+ * Each engine starts its descriptors in order, signals in order, and writes behind what earlier ones read and write
+ * (docs/chip.md, "Order"). Stores of all layers are one queue, so behind any store of a layer the layers before it are
+ * over.
  */
 #ifndef XPU_PROGRAM_RECORD_WAITS_H
 #define XPU_PROGRAM_RECORD_WAITS_H
