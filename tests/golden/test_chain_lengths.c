@@ -2,7 +2,7 @@
  * Loops of chains go through a block two vectors at a time and then through what is left: every length around the
  * borders of one, two and four vectors of 64 elements, on every core, against a plain formula. Rows that are the same
  * in every block stay in LM: several numbers of blocks, the last one of fewer rows, and rows that are another's in each
- * image.
+ * image. Behind products of matrices chains begin with no rows of images, which these have not.
  */
 #include <math.h>
 #include <stdio.h>
@@ -11,6 +11,7 @@
 #include "base/file.h"
 #include "tests/gen/devices.h"
 #include "tests/gen/onnx_build.h"
+#include "tests/unit/bench.h"
 #include "tests/unit/network_file.h"
 #include "tests/unit/unit.h"
 
@@ -175,5 +176,54 @@ static void lengths(void) {
     xpu_mem_release(&mem);
 }
 
+/* ---- behind products of matrices of rank 4, whose rows are no image's ---- */
+
+enum { SLICES = 6, DEPTH = 64, MATRIX_ROWS = 48, COLUMNS = 80 };
+
+static float matrices[SLICES * MATRIX_ROWS * DEPTH], weights[DEPTH * COLUMNS];
+
+/* tanh(sigmoid(x) w): x [first, SLICES / first, MATRIX_ROWS, DEPTH] */
+static const char *write_product(int64_t first, xpu_arena *arena, xpu_diags *diags) {
+    xpu_onnx_builder builder;
+    const xpu_tensor w = {.dtype = XPU_F32, .rank = 2, .dims = {DEPTH, COLUMNS}, .data = weights};
+    xpu_onnx_begin(&builder, arena, 13);
+    xpu_onnx_input(&builder, "x", 4, (const int64_t[]){first, SLICES / first, MATRIX_ROWS, DEPTH});
+    xpu_onnx_initializer(&builder, "w", &w, 0);
+    xpu_onnx_node(&builder, "Sigmoid", "bounded", "b", (const char *const[]){"x", NULL}); /* one scale for all rows */
+    xpu_onnx_node(&builder, "MatMul", "product", "p", (const char *const[]){"b", "w", NULL});
+    xpu_onnx_node(&builder, "Tanh", "tanh", "y", (const char *const[]){"p", NULL});
+    xpu_onnx_output(&builder, "y", 4, (const int64_t[]){first, SLICES / first, MATRIX_ROWS, COLUMNS});
+    return write_network_file(&builder, "product", xpu_temporary_folder(arena, diags), diags);
+}
+
+static void run_product(int64_t first, const char *model, const char *chip) {
+    const xpurt_tensor input = {"x", "float32", 4, {first, SLICES / first, MATRIX_ROWS, DEPTH}, matrices};
+    xpu_device_check check;
+    xpurt_tensor y = {0};
+    CU_ASSERT_FATAL(xpu_device_check_compile(&check, model, chip, "int16"));
+    const char *product = strstr(xpurt_describe(check.program, NULL), "\"kernel\": \"conv2d_i16\"");
+    CU_ASSERT_PTR_NOT_NULL_FATAL(product);
+    const char *next = strstr(product + 1, "\"kernel\": ");
+    CU_ASSERT(next && strncmp(next, "\"kernel\": \"chain_dense\"", strlen("\"kernel\": \"chain_dense\"")) == 0);
+    const int good = xpu_device_check_layers(&check, &input, 1, &y);
+    if (!good) printf("%s: %s\n", chip, check.message);
+    CU_ASSERT(good);
+    xpurt_tensor_clear(&y);
+    xpu_device_check_close(&check);
+}
+
+static void behind_products(void) {
+    static const char *const chips[] = {"standard", "small-l3", "nano", "pro"};
+    BENCH_OPEN(test);
+    for (int i = 0; i < SLICES * MATRIX_ROWS * DEPTH; i++) matrices[i] = (float)(i % 41 - 20) / 16.0f;
+    for (int i = 0; i < DEPTH * COLUMNS; i++) weights[i] = (float)(i % 29 - 14) / 64.0f;
+    for (int64_t first = 1; first <= SLICES; first++) {
+        if (SLICES % first) continue;
+        const char *model = write_product(first, test.arena, &test.diags);
+        for (size_t i = 0; i < sizeof chips / sizeof *chips; i++) run_product(first, model, chips[i]);
+    }
+    bench_close(&test);
+}
+
 XPU_TEST_MAIN("chain lengths", {"around one, two and four vectors", lengths},
-              {"rows that are the same in every block", same_rows})
+              {"rows that are the same in every block", same_rows}, {"behind products of matrices", behind_products})

@@ -199,8 +199,7 @@ static int64_t late_share(const xpu_codegen *cg, double vectors, const xpu_chain
 /* The tiles of the layer before, whose rows a chain begins with; NULL: there is none. */
 static const xpu_tiles *tiles_before(xpu_codegen *cg, uint32_t layer, xpu_node node) {
     const int is_image = xpu_value_at(cg->graph, xpu_node_input(cg->graph, node, 0))->rank == 4;
-    if (!is_image || cg->chip.cores < 2 || !xpu_follows_tensor(cg, layer, node)) return NULL;
-    return cg->layers.items[layer - 1].tiles;
+    return is_image && cg->chip.cores > 1 ? xpu_convolution_before(cg, layer, node) : NULL;
 }
 
 /* A chain behind a convolution on the tensor engine begins with the first rows. */

@@ -273,6 +273,12 @@ int xpu_follows_tensor(xpu_codegen *cg, uint32_t layer, xpu_node node) {
     return xpu_follows_kernel(cg, layer, node, XPU_KERNEL_conv2d_i16);
 }
 
+const xpu_tiles *xpu_convolution_before(xpu_codegen *cg, uint32_t layer, xpu_node node) {
+    const xpu_value x = xpu_value_root(cg, xpu_node_input(cg->graph, node, XPU_IN_X));
+    if (!xpu_follows_tensor(cg, layer, node) || !xpu_made_by(cg->graph, x, XPU_OP_CONV).id) return NULL;
+    return cg->layers.items[layer - 1].tiles;
+}
+
 /* What the cores have to do, in cycles of one of them, for size i of what the layer before makes. */
 static double depthwise_work(const xpu_codegen *cg, const xpu_conv_shape *s, const xpu_chain *prologue,
                              const xpu_sizes *sizes, uint32_t i) {
@@ -313,7 +319,7 @@ static int64_t late_share(const xpu_codegen *cg, const xpu_tiles *made, uint32_t
 /* A depthwise layer behind the tensor engine begins with the first rows. Core 0 first queues what the engine has to do:
  * its share of the strips is such that all cores end together, by a rough model. */
 static xpu_arg_int begin_early(xpu_codegen *cg, uint32_t layer, xpu_node node, const xpu_conv_shape *s) {
-    const xpu_tiles *made = xpu_follows_tensor(cg, layer, node) ? cg->layers.items[layer - 1].tiles : NULL;
+    const xpu_tiles *made = xpu_convolution_before(cg, layer, node);
     xpu_arg_int late = xpu_arg_number(-1);
     if (!made) return late;
     xpu_sized_field share = {.field = &late};
