@@ -147,10 +147,35 @@ static xpu_status pooled_type(xpu_graph *graph, xpu_node node, xpu_dtype *dtype,
     return XPU_OK;
 }
 
+/* Pooling in integers needs its operand's largest magnitude. */
+static xpu_status check_precision(xpu_graph *graph, xpu_node node, xpu_diags *diags) {
+    if (!xpu_op_attr(xpu_node_at(graph, node)->op, XPU_ATTR_PRECISION)) return XPU_OK;
+    const int64_t precision = xpu_node_int(graph, node, XPU_ATTR_PRECISION);
+    const int is_max = xpu_node_is(graph, node, XPU_OP_MAX_POOL);
+    const xpu_value_info *absmax = xpu_operand(graph, node, XPU_IN_ABSMAX), *x = xpu_operand(graph, node, XPU_IN_X);
+    const int is_wide = precision == (is_max ? XPU_PRECISION_INT16 : XPU_PRECISION_INT16X8);
+    if (precision == XPU_PRECISION_FP32 || (is_wide && x->dtype == XPU_F32 && absmax && absmax->rank == 0))
+        return XPU_OK;
+    return xpu_infer_error(
+        graph, node, diags, "op-attribute",
+        xpu_printf(graph->arena, "%s in integers needs an absmax", is_max ? "a maximum" : "an average"),
+        "the program is damaged: compile the model again", "precision is %lld, absmax is %s", (long long)precision,
+        xpu_operand_text(graph, node, XPU_IN_ABSMAX));
+}
+
+/* With the largest magnitude beside it, where the node has that result. */
+static xpu_status set_pooled(xpu_graph *graph, xpu_node node, xpu_dtype dtype, int rank, const xpu_dim *dims,
+                             xpu_diags *diags) {
+    const xpu_status status = xpu_set_result(graph, node, XPU_OUT_Y, dtype, rank, dims, diags);
+    if (status != XPU_OK || xpu_node_at(graph, node)->output_count <= XPU_OUT_ABSMAX) return status;
+    return xpu_set_result(graph, node, XPU_OUT_ABSMAX, XPU_F32, 0, NULL, diags);
+}
+
 xpu_status xpu_infer_pool(xpu_graph *graph, xpu_node node, xpu_diags *diags) {
     xpu_window w;
     xpu_dtype dtype;
     xpu_status status = pooled_type(graph, node, &dtype, diags);
+    if (status == XPU_OK) status = check_precision(graph, node, diags);
     if (status == XPU_OK) status = read_window(graph, node, &w, diags);
     if (status != XPU_OK) return status;
     uint32_t count;
@@ -175,19 +200,7 @@ xpu_status xpu_infer_pool(xpu_graph *graph, xpu_node node, xpu_diags *diags) {
                                "pads are %lld and %lld, the window covers %lld", (long long)w.begin[axis],
                                (long long)w.end[axis], (long long)extent);
     }
-    return xpu_set_result(graph, node, 0, dtype, rank, dims, diags);
-}
-
-/* An average in integers needs its operand's largest magnitude. */
-static xpu_status check_precision(xpu_graph *graph, xpu_node node, xpu_diags *diags) {
-    if (!xpu_node_is(graph, node, XPU_OP_GLOBAL_AVERAGE_POOL)) return XPU_OK;
-    const int64_t precision = xpu_node_int(graph, node, XPU_ATTR_PRECISION);
-    const xpu_value_info *absmax = xpu_operand(graph, node, XPU_IN_ABSMAX);
-    if (precision == XPU_PRECISION_FP32 || (precision == XPU_PRECISION_INT16X8 && absmax && absmax->rank == 0))
-        return XPU_OK;
-    return xpu_infer_error(graph, node, diags, "op-attribute", "an average in integers needs an absmax",
-                           "the program is damaged: compile the model again", "precision is %lld, absmax is %s",
-                           (long long)precision, xpu_operand_text(graph, node, XPU_IN_ABSMAX));
+    return set_pooled(graph, node, dtype, rank, dims, diags);
 }
 
 xpu_status xpu_infer_global_pool(xpu_graph *graph, xpu_node node, xpu_diags *diags) {
@@ -204,7 +217,5 @@ xpu_status xpu_infer_global_pool(xpu_graph *graph, xpu_node node, xpu_diags *dia
     }
     xpu_dim dims[XPU_MAX_RANK] = {x->dims[0], x->dims[1]};
     for (int i = 2; i < rank; i++) dims[i] = xpu_dim_const(&graph->dims, 1);
-    status = xpu_set_result(graph, node, XPU_OUT_Y, dtype, rank, dims, diags);
-    if (status != XPU_OK || xpu_node_at(graph, node)->output_count <= XPU_OUT_ABSMAX) return status;
-    return xpu_set_result(graph, node, XPU_OUT_ABSMAX, XPU_F32, 0, NULL, diags);
+    return set_pooled(graph, node, dtype, rank, dims, diags);
 }

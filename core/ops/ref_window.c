@@ -112,6 +112,16 @@ static void max_pool_bytes(const geometry *g, const uint8_t *x, uint8_t *y, uint
     }
 }
 
+/* As integers, by the largest magnitude of the whole operand: the maximum of these is that of the floats, rounded. */
+static void round_maxima(const xpu_ref_args *args) {
+    const float absmax = *(const float *)args->inputs[XPU_IN_ABSMAX]->data;
+    const float inverse = xa_absmax_inverse(absmax, XA_I16_MAX), scale = xa_absmax_scale(absmax, XA_I16_MAX);
+    float *y = args->outputs[XPU_OUT_Y]->data;
+    for (int64_t i = 0; i < xpu_tensor_count(args->outputs[XPU_OUT_Y]); i++)
+        y[i] = xa_mul((float)xa_absmax_quantize(y[i], inverse, XA_I16_MAX), scale);
+    xpu_ref_write_absmax(args);
+}
+
 /* A NaN in a window is its result; a window of padding only gives the lowest value of the type. */
 xpu_status xpu_ref_max_pool(const xpu_ref_args *args) {
     geometry g;
@@ -129,6 +139,7 @@ xpu_status xpu_ref_max_pool(const xpu_ref_args *args) {
             *y++ = max_of(&g, &v, x);
         }
     }
+    if (xpu_ref_int(args, XPU_ATTR_PRECISION) != XPU_PRECISION_FP32) round_maxima(args);
     return XPU_OK;
 }
 

@@ -232,8 +232,8 @@ static void check_precision(verifier *v, xpu_node node) {
         if (!is_absmax(v, absmax)) problem(v, node, "its absmax is no largest magnitude of a value");
         return;
     }
-    if (xpu_node_is(v->graph, node, XPU_OP_GLOBAL_AVERAGE_POOL)) {
-        if (w || scale || !is_absmax(v, absmax)) problem(v, node, "an average has other operands than its absmax");
+    if (xpu_node_is(v->graph, node, XPU_OP_GLOBAL_AVERAGE_POOL) || xpu_node_is(v->graph, node, XPU_OP_MAX_POOL)) {
+        if (w || scale || !is_absmax(v, absmax)) problem(v, node, "a pooling has other operands than its absmax");
         return;
     }
     if (w->dtype != (precision == XPU_PRECISION_INT16X8 ? XPU_I8 : XPU_I16) || w->kind != XPU_VALUE_CONST)

@@ -282,9 +282,9 @@ int xpu_choose_window_tasks(xpu_codegen *cg, const xpu_conv_shape *conv, int has
     return choose_window_tasks(cg, conv, has_weights, is_whole, XPU_TILING_I8, tasks, sm_bytes);
 }
 
-int xpu_choose_wide_window_tasks(xpu_codegen *cg, const xpu_conv_shape *conv, int is_whole, xpu_tiling_format format,
-                                 xpu_byte_tasks *tasks, int64_t *sm_bytes) {
-    return choose_window_tasks(cg, conv, !is_whole, is_whole, format, tasks, sm_bytes);
+int xpu_choose_wide_window_tasks(xpu_codegen *cg, const xpu_conv_shape *conv, int has_weights, int is_whole,
+                                 xpu_tiling_format format, xpu_byte_tasks *tasks, int64_t *sm_bytes) {
+    return choose_window_tasks(cg, conv, has_weights, is_whole, format, tasks, sm_bytes);
 }
 
 /* ---- beside a product ---- */

@@ -1,12 +1,12 @@
 /*
  * Which layers compute in int16 on the engines, and why.
  *
- * A convolution or matrix product by a constant can (a depthwise one with a window of some size), and an average over
- * such windows, which then is a convolution; everything else is float32. Automatic precision keeps float32 where a
- * small error of the result becomes a large one (sensitivity.h), and where a product says so itself (attribute exact).
- * An int16 layer has int16 weights (int16x8: int8) with a scale per output channel and reads the largest magnitude of
- * its input, which the producing layer finds, or a layer of its own. A rule of the user's overrides the precision of
- * the layers that it matches.
+ * A convolution or matrix product by a constant can (a depthwise one with a window of some size), an average over
+ * such windows, which then is a convolution, and a maximum; everything else is float32. Automatic precision keeps
+ * float32 where a small error of the result becomes a large one (sensitivity.h), and where a product says so itself
+ * (attribute exact). An int16 layer has int16 weights (int16x8: int8) with a scale per output channel and reads the
+ * largest magnitude of its input, which the producing layer finds, or a layer of its own. A rule of the user's
+ * overrides the precision of the layers that it matches.
  */
 #include "xpu_codegen/choose/precision.h"
 
@@ -17,6 +17,7 @@
 #include "xpu_codegen/choose/averages.h"
 #include "xpu_codegen/choose/chain_loops.h"
 #include "xpu_codegen/choose/computed_weights.h"
+#include "xpu_codegen/choose/maxima.h"
 #include "xpu_codegen/choose/merged_products.h"
 #include "xpu_codegen/choose/phases.h"
 #include "xpu_codegen/choose/precision_rules.h"
@@ -195,6 +196,25 @@ static xpu_status choose_for_average(xpu_codegen *cg, xpu_node node, const xpu_s
     return XPU_OK;
 }
 
+static int is_maximum(const xpu_codegen *cg, xpu_node node) {
+    return xpu_node_is(cg->graph, node, XPU_OP_MAX_POOL) && xpu_on_chip(cg, node) &&
+           xpu_value_at(cg->graph, xpu_node_input(cg->graph, node, XPU_IN_X))->dtype == XPU_F32;
+}
+
+/* A maximum of what is rounded anyway is one of integers: where it has the scale that reads it, too, as behind a
+ * rectifier, it changes nothing. */
+static void choose_for_maximum(xpu_codegen *cg, xpu_node node, const xpu_sensitive_use *sensitive, int is_of_rounded) {
+    const char *rule, *reason = NULL;
+    const xpu_precision_mode mode = wanted_mode(cg, node, &rule);
+    if (mode == XPU_MODE_FP32) return;
+    if (!rule) reason = why_exact(cg, node, XPU_MODE_AUTO, sensitive);
+    if (!reason) reason = xpu_why_not_wide_maximum(cg, node);
+    if (!reason && !rule && !is_of_rounded)
+        reason = "nothing before it computes in integers, so float32 keeps what there is";
+    xpu_set_reason(cg, node, reason ? reason : "maxima run in int16, on the window engine of chips that have one");
+    if (!reason) xpu_node_set_attr(cg->graph, node, &XPU_ATTR_INT_OF(PRECISION, XPU_PRECISION_INT16));
+}
+
 /* ---- integer weights ---- */
 
 /* Scale and inverse scale of each index of `axis`, from the largest magnitudes there. */
@@ -330,7 +350,7 @@ static int finds_absmax(const xpu_codegen *cg, xpu_node node) {
     if (xpu_node_is(cg->graph, node, XPU_OP_NORM)) return !xpu_on_host(cg, node);
     if (!is_matrix_like(cg, node) || xpu_on_host(cg, node)) return 0;
     if (xpu_node_is(cg->graph, node, XPU_OP_RECURRENT)) return 0;
-    if (xpu_node_is(cg->graph, node, XPU_OP_GLOBAL_AVERAGE_POOL))
+    if (xpu_node_is(cg->graph, node, XPU_OP_GLOBAL_AVERAGE_POOL) || xpu_node_is(cg->graph, node, XPU_OP_MAX_POOL))
         return xpu_node_int(cg->graph, node, XPU_ATTR_PRECISION) != XPU_PRECISION_FP32;
     return xpu_node_is(cg->graph, node, XPU_OP_CONV) || has_constant_matrix(cg, node);
 }
@@ -533,7 +553,9 @@ xpu_status xpu_choose_precision(xpu_codegen *cg) {
         if (status != XPU_OK) break;
         if (is_average(cg, node))
             status = choose_for_average(cg, node, sensitive, reads_rounded(cg, node, rounded, values));
-        else if (!xpu_on_host(cg, node) && is_matrix_like(cg, node))
+        else if (is_maximum(cg, node))
+            choose_for_maximum(cg, node, sensitive, reads_rounded(cg, node, rounded, values));
+        else if (!xpu_on_host(cg, node) && is_matrix_like(cg, node) && !xpu_node_is(cg->graph, node, XPU_OP_MAX_POOL))
             choose_for_product(cg, node, sensitive, &scales);
         mark_rounded(cg, node, rounded, values);
     }

@@ -376,7 +376,7 @@ static xpu_status lower_depthwise_i16(xpu_codegen *cg, uint32_t layer, xpu_node 
     xpu_byte_tasks tasks;
     int64_t sm_bytes;
     const int on_engine =
-        xpu_choose_wide_window_tasks(cg, s, 0, narrow ? XPU_TILING_I16X8 : XPU_TILING_I16, &tasks, &sm_bytes);
+        xpu_choose_wide_window_tasks(cg, s, 1, 0, narrow ? XPU_TILING_I16X8 : XPU_TILING_I16, &tasks, &sm_bytes);
     if (!on_engine && !xpu_choose_wide_tasks(cg, s, narrow, &tasks))
         return xpu_codegen_bug(cg, "a depthwise layer has no task", "of int16");
     struct xpu_window_i16_call call = {.w_int8 = xpu_arg_number(narrow), .whole = xpu_arg_number(whole)};

@@ -50,6 +50,26 @@ static struct xpu_pool_group pool_of(xpu_codegen *cg, uint32_t layer, xpu_node n
     return pool;
 }
 
+static struct xpu_geometry_group geometry_of(const struct xpu_pool_group *pool) {
+    return (struct xpu_geometry_group){.batch = pool->batch,
+                                       .in_h = pool->in_h,
+                                       .in_w = pool->in_w,
+                                       .in_c = pool->in_c,
+                                       .out_h = pool->out_h,
+                                       .out_w = pool->out_w,
+                                       .out_c = pool->in_c,
+                                       .kernel_h = pool->kernel_h,
+                                       .kernel_w = pool->kernel_w,
+                                       .stride_h = pool->stride_h,
+                                       .stride_w = pool->stride_w,
+                                       .dilation_h = pool->dilation_h,
+                                       .dilation_w = pool->dilation_w,
+                                       .pad_top = pool->pad_top,
+                                       .pad_left = pool->pad_left,
+                                       .groups = pool->in_c,
+                                       .y_pixel = pool->y_pixel};
+}
+
 static int is_unsigned(const xpu_codegen *cg, xpu_value value) {
     return xpu_value_at(cg->graph, value)->dtype == XPU_U8;
 }
@@ -64,25 +84,7 @@ static void set_limits(const xpu_codegen *cg, xpu_value y, xpu_arg_int *low, xpu
 static xpu_status lower_window_maximum(xpu_codegen *cg, uint32_t layer, xpu_node node,
                                        const struct xpu_pool_group *pool, const xpu_conv_shape *s,
                                        xpu_byte_tasks *tasks, int64_t sm_bytes) {
-    struct xpu_window_i8_call call = {.x = pool->x,
-                                      .y = pool->y,
-                                      .geometry = {.batch = pool->batch,
-                                                   .in_h = pool->in_h,
-                                                   .in_w = pool->in_w,
-                                                   .in_c = pool->in_c,
-                                                   .out_h = pool->out_h,
-                                                   .out_w = pool->out_w,
-                                                   .out_c = pool->in_c,
-                                                   .kernel_h = pool->kernel_h,
-                                                   .kernel_w = pool->kernel_w,
-                                                   .stride_h = pool->stride_h,
-                                                   .stride_w = pool->stride_w,
-                                                   .dilation_h = pool->dilation_h,
-                                                   .dilation_w = pool->dilation_w,
-                                                   .pad_top = pool->pad_top,
-                                                   .pad_left = pool->pad_left,
-                                                   .groups = pool->in_c,
-                                                   .y_pixel = pool->y_pixel}};
+    struct xpu_window_i8_call call = {.x = pool->x, .y = pool->y, .geometry = geometry_of(pool)};
     call.w = call.bias = call.factors = xpu_arg_absent();
     call.op = xpu_arg_number(XPU_WINDOW_MAX);
     call.x_unsigned = xpu_arg_number(is_unsigned(cg, xpu_node_input(cg->graph, node, 0)));
@@ -115,11 +117,59 @@ static xpu_status lower_byte_pool(xpu_codegen *cg, uint32_t layer, xpu_node node
     return xpu_add_max_pool_i8(cg, layer, &call);
 }
 
+/* On the window engine: of float32 which int16 stand for. */
+static struct xpu_window_i16_call wide_call(xpu_codegen *cg, uint32_t layer, const struct xpu_operands_group *operands,
+                                            const xpu_byte_tasks *tasks, int64_t sm_bytes, int whole) {
+    struct xpu_window_i16_call call = {.operands = *operands,
+                                       .w_int8 = xpu_arg_number(1),
+                                       .task = xpu_task_of(cg, tasks),
+                                       .whole = xpu_arg_number(whole),
+                                       .sm = xpu_window_scratch(cg, layer, tasks, sm_bytes),
+                                       .sm_bytes = xpu_arg_number(sm_bytes)};
+    call.operands.w = call.operands.bias = call.operands.branch = call.w_scale = xpu_arg_absent();
+    call.epilogue.activation = call.epilogue.branch_after = xpu_arg_number(0);
+    call.epilogue.low = call.epilogue.high = call.epilogue.alpha = xpu_arg_real(0);
+    return call;
+}
+
+/* The absmax that a layer finds of its result. */
+static xpu_arg_address absmax_of(xpu_codegen *cg, xpu_node node) {
+    const xpu_value y_absmax = xpu_node_output(cg->graph, node, XPU_OUT_ABSMAX);
+    return y_absmax.id ? xpu_arg_at(xpu_activation_buffer(cg, y_absmax)) : xpu_arg_absent();
+}
+
+static int is_wide(const xpu_codegen *cg, xpu_node node) {
+    return xpu_op_attr(xpu_node_at(cg->graph, node)->op, XPU_ATTR_PRECISION) != NULL &&
+           xpu_node_int(cg->graph, node, XPU_ATTR_PRECISION) != XPU_PRECISION_FP32;
+}
+
+static xpu_status lower_wide_maximum(xpu_codegen *cg, uint32_t layer, xpu_node node, const struct xpu_pool_group *pool,
+                                     const xpu_byte_tasks *tasks, int64_t sm_bytes) {
+    const struct xpu_operands_group operands = {.x = pool->x, .y = pool->y};
+    struct xpu_window_i16_call call = wide_call(cg, layer, &operands, tasks, sm_bytes, XPU_WINDOW_MAXIMUM);
+    call.x_absmax = xpu_operand_of(cg, layer, node, XPU_IN_ABSMAX, "absmax");
+    call.y_absmax = absmax_of(cg, node);
+    call.geometry = geometry_of(pool);
+    xpu_describe_layer(cg, layer, XPU_KERNEL_window_i16, xpu_dim_of(cg, 0));
+    return xpu_add_window_i16(cg, layer, &call);
+}
+
 static xpu_status lower_pool(xpu_codegen *cg, uint32_t layer, xpu_node node, const pool_window *w) {
     xpu_value x = xpu_node_input(cg->graph, node, 0), y = xpu_node_output(cg->graph, node, 0);
     const xpu_conv_shape s = xpu_image_shape(cg, x, y);
     if (xpu_value_at(cg->graph, x)->dtype != XPU_F32) return lower_byte_pool(cg, layer, node, &s, w);
     struct xpu_pool_f32_call call = {.pool = pool_of(cg, layer, node, &s, w)};
+    xpu_byte_tasks tasks;
+    xpu_conv_shape shape = s;
+    int64_t sm_bytes;
+    set_window(cg, &shape, w);
+    call.x_absmax = call.y_absmax = xpu_arg_absent();
+    if (is_wide(cg, node)) {
+        if (xpu_choose_wide_window_tasks(cg, &shape, 0, 0, XPU_TILING_I16X8, &tasks, &sm_bytes))
+            return lower_wide_maximum(cg, layer, node, &call.pool, &tasks, sm_bytes);
+        call.x_absmax = xpu_operand_of(cg, layer, node, XPU_IN_ABSMAX, "absmax");
+        call.y_absmax = absmax_of(cg, node);
+    }
     call.pad_bottom = xpu_arg_number(w->end[0]);
     call.pad_right = xpu_arg_number(w->end[1]);
     call.is_max = xpu_arg_number(w->is_max);
@@ -224,40 +274,32 @@ xpu_status xpu_lower_qglobal_average_pool(xpu_codegen *cg, uint32_t layer, xpu_n
 static xpu_status lower_wide_window_mean(xpu_codegen *cg, uint32_t layer, const struct xpu_mean_i16_call *mean,
                                          const xpu_byte_tasks *tasks, int64_t sm_bytes) {
     const xpu_arg_int one = xpu_arg_number(1), none = xpu_arg_number(0), width = mean->pixels;
-    struct xpu_window_i16_call call = {.operands = {.x = mean->x, .y = mean->y},
-                                       .x_absmax = mean->x_absmax,
-                                       .y_absmax = mean->y_absmax,
-                                       .geometry = {mean->batch, one, width, mean->channels, one, one, mean->channels,
-                                                    one, width, one, one, one, one, none, none, mean->channels,
-                                                    mean->channels},
-                                       .w_int8 = one,
-                                       .task = xpu_task_of(cg, tasks),
-                                       .whole = xpu_arg_number(XPU_WINDOW_WHOLE),
-                                       .sm = xpu_window_scratch(cg, layer, tasks, sm_bytes),
-                                       .sm_bytes = xpu_arg_number(sm_bytes)};
-    call.operands.w = call.operands.bias = call.operands.branch = call.w_scale = xpu_arg_absent();
-    call.epilogue.activation = call.epilogue.branch_after = none;
-    call.epilogue.low = call.epilogue.high = call.epilogue.alpha = xpu_arg_real(0);
+    const struct xpu_operands_group operands = {.x = mean->x, .y = mean->y};
+    struct xpu_window_i16_call call = wide_call(cg, layer, &operands, tasks, sm_bytes, XPU_WINDOW_WHOLE);
+    call.x_absmax = mean->x_absmax;
+    call.y_absmax = mean->y_absmax;
+    call.geometry = (struct xpu_geometry_group){
+        mean->batch, one,  width, mean->channels, one,           one, mean->channels, one, width, one, one, one,
+        one,         none, none,  mean->channels, mean->channels};
     xpu_describe_layer(cg, layer, XPU_KERNEL_window_i16, xpu_dim_of(cg, 0));
     return xpu_add_window_i16(cg, layer, &call);
 }
 
 xpu_status xpu_lower_wide_mean(xpu_codegen *cg, uint32_t layer, xpu_node node) {
     const xpu_value x = xpu_node_input(cg->graph, node, XPU_IN_X), y = xpu_node_output(cg->graph, node, XPU_OUT_Y);
-    const xpu_value y_absmax = xpu_node_output(cg->graph, node, XPU_OUT_ABSMAX);
     xpu_byte_tasks tasks;
     xpu_conv_shape row;
     int64_t pixels, sm_bytes;
-    struct xpu_mean_i16_call call = {
-        .x = xpu_arg_at(xpu_operand_buffer(cg, layer, x, "x")),
-        .x_absmax = xpu_operand_of(cg, layer, node, XPU_IN_ABSMAX, "absmax"),
-        .y = xpu_arg_at(xpu_activation_buffer(cg, y)),
-        .y_absmax = y_absmax.id ? xpu_arg_at(xpu_activation_buffer(cg, y_absmax)) : xpu_arg_absent(),
-        .batch = xpu_arg_dim(xpu_value_dim(cg, x, 0)),
-        .pixels = xpu_arg_dim(xpu_dims_product(cg, x, 2, xpu_value_at(cg->graph, x)->rank)),
-        .channels = xpu_arg_dim(xpu_value_dim(cg, x, 1))};
+    struct xpu_mean_i16_call call = {.x = xpu_arg_at(xpu_operand_buffer(cg, layer, x, "x")),
+                                     .x_absmax = xpu_operand_of(cg, layer, node, XPU_IN_ABSMAX, "absmax"),
+                                     .y = xpu_arg_at(xpu_activation_buffer(cg, y)),
+                                     .y_absmax = absmax_of(cg, node),
+                                     .batch = xpu_arg_dim(xpu_value_dim(cg, x, 0)),
+                                     .pixels =
+                                         xpu_arg_dim(xpu_dims_product(cg, x, 2, xpu_value_at(cg->graph, x)->rank)),
+                                     .channels = xpu_arg_dim(xpu_value_dim(cg, x, 1))};
     if (has_known_row(cg, x, &pixels, &row) &&
-        xpu_choose_wide_window_tasks(cg, &row, 1, XPU_TILING_I16X8, &tasks, &sm_bytes))
+        xpu_choose_wide_window_tasks(cg, &row, 0, 1, XPU_TILING_I16X8, &tasks, &sm_bytes))
         return lower_wide_window_mean(cg, layer, &call, &tasks, sm_bytes);
     xpu_describe_layer(cg, layer, XPU_KERNEL_mean_i16, xpu_dim_of(cg, 0));
     return xpu_add_mean_i16(cg, layer, &call);

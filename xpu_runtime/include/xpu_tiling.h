@@ -255,10 +255,11 @@ static inline xpu_tiling_window_buffers xpu_tiling_window_buffers_of(const xpu_t
     return at;
 }
 
-/* Bits of `whole` of window_i8. */
+/* Bits of `whole` of window_i8 and window_i16. */
 enum {
-    XPU_WINDOW_WHOLE = 1,   /* as in descriptors: the window is all of the tile */
-    XPU_WINDOW_COMPUTED = 2 /* an earlier layer makes bias or factors: they are loaded behind it */
+    XPU_WINDOW_WHOLE = 1,    /* as in descriptors: the window is all of the tile */
+    XPU_WINDOW_COMPUTED = 2, /* an earlier layer makes bias or factors: they are loaded behind it */
+    XPU_WINDOW_MAXIMUM = 4   /* of window_i16: it has no weights */
 };
 
 /* What of a layer stays in SM, bits of `whole`. */

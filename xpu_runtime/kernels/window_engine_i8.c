@@ -1,6 +1,6 @@
 /*
  * Windows on the window engine: over images of bytes depthwise convolution, maxima, and means over an image; over
- * float32 depthwise convolution and means, whose input is quantised to int16 by its absmax on the way into SM
+ * float32 depthwise convolution, maxima and means, whose input is quantised to int16 by its absmax on the way into SM
  * (window_i16).
  *
  * A step is a tile of output pixels of a block of channels: its loads (DMA0), one window descriptor, a store (DMA1).
@@ -566,7 +566,7 @@ xpu_ticket xpu_window_i8(const struct xpu_window_i8_args *args, uint32_t layer, 
 
 xpu_ticket xpu_window_i16(const struct xpu_window_i16_args *args, uint32_t layer, xpu_ticket after) {
     const struct xpu_window_i16_args q = *args;
-    const int is_mean = q.whole & XPU_WINDOW_WHOLE;
+    const int is_mean = q.whole & XPU_WINDOW_WHOLE, is_max = q.whole & XPU_WINDOW_MAXIMUM;
 #define ADDRESS(name) .name = q.name,
 #define INT(name)     .name = q.name,
     const struct xpu_window_i8_args a = {.x = q.x,
@@ -574,7 +574,9 @@ xpu_ticket xpu_window_i16(const struct xpu_window_i16_args *args, uint32_t layer
                                          .bias = q.bias,
                                          .y = q.y,
                                          .factors = q.w_scale,
-                                         .op = is_mean ? XPU_WINDOW_SUM : XPU_WINDOW_CONVOLUTION,
+                                         .op = is_mean  ? XPU_WINDOW_SUM
+                                               : is_max ? XPU_WINDOW_MAX
+                                                        : XPU_WINDOW_CONVOLUTION,
                                          .whole = q.whole,
                                          .sm = q.sm,
                                          .sm_bytes = q.sm_bytes,
@@ -585,6 +587,7 @@ xpu_ticket xpu_window_i16(const struct xpu_window_i16_args *args, uint32_t layer
     xpu_post_params params = {.slope = q.alpha, .ra = q.alpha, .f = q.low, .out_scale = 1.0f, .branch_scale = 1.0f};
     params.lo.f = q.low;
     params.hi.f = q.high;
+    if (is_max) params.w_scale = 1;
     if (is_mean) params.w_scale = 1.0f / (float)(q.in_h * q.in_w);
     return run(&a, &wide, &params, layer, after);
 }

@@ -7,8 +7,7 @@
  */
 #include "xpu_runtime/kernels/window_max_f32.h"
 
-#include "core/arith_rvv.h"
-#include "xpu_runtime/kernels/common.h"
+#include "xpu_runtime/kernels/findmax.h"
 
 enum { VECTOR = 64, CHANNELS = 16, AT_ONCE = 3, MANY_TASKS = 8, LEAST_PIXELS = 8, LEAST_WINDOWS = 4 };
 
@@ -21,6 +20,8 @@ struct maxima {
     float *ring, *strip, *out[2];
     uint32_t half; /* of out, the next one */
     xpu_ticket stored[2];
+    struct rounding rounding;
+    uint32_t *most; /* findmax */
 };
 
 struct task {
@@ -247,6 +248,25 @@ static void max_of_columns(const struct maxima *s, const struct task *t, float *
     }
 }
 
+struct rounding rounding_of(uint32_t x_absmax) {
+    const float absmax = *(const volatile float *)(uintptr_t)x_absmax;
+    return (struct rounding){xa_absmax_inverse(absmax, XA_I16_MAX), xa_absmax_scale(absmax, XA_I16_MAX)};
+}
+
+void round_maxima(const struct rounding *r, float *maxima, uint32_t count, uint32_t *lanes) {
+    const float inverse = r->inverse, scale = r->scale;
+    vuint32m4_t most = __riscv_vmv_v_x_u32m4(0, FINDMAX_LANES);
+    if (lanes) most = __riscv_vle32_v_u32m4(lanes, FINDMAX_LANES);
+    for (size_t vl; count > 0; count -= (uint32_t)vl, maxima += vl) {
+        vl = __riscv_vsetvl_e32m4(count);
+        const vint32m4_t q = xv_absmax_quantize(load(maxima, vl), inverse, XA_I16_MAX, vl);
+        const vfloat32m4_t y = __riscv_vfmul_vf_f32m4(xv_from_i32(q, vl), scale, vl);
+        __riscv_vse32_v_f32m4(maxima, y, vl);
+        most = __riscv_vmaxu_vv_u32m4_tu(most, most, findmax_bits(y, vl), vl);
+    }
+    if (lanes) __riscv_vse32_v_u32m4(lanes, most, FINDMAX_LANES);
+}
+
 static void compute_row(const struct maxima *s, const struct task *t) {
     const int32_t top = t->row * s->a->stride_h - s->a->pad_top;
     const int32_t first = max_i32(-top, 0), last = min_i32(s->a->kernel_h, s->a->in_h - top);
@@ -254,6 +274,8 @@ static void compute_row(const struct maxima *s, const struct task *t) {
     if (careful) max_of_rows(s, t, top, first, last, 1);
     xpu_wait(s->stored[s->half]);
     max_of_columns(s, t, s->out[s->half], careful);
+    if (s->a->x_absmax)
+        round_maxima(&s->rounding, s->out[s->half], t->pixels * t->channels, s->a->y_absmax ? s->most : 0);
 }
 
 static void fill(float *x, uint32_t count, float value) {
@@ -286,8 +308,12 @@ int max_windows(const struct xpu_pool_f32_args *a, uint32_t core, uint32_t cores
     uint32_t available, index, last;
     float *lm = lm_floats(&available);
     s.slots = a->kernel_h + a->stride_h;
-    if (!choose_block(&s, available)) return 0;
-    s.ring = lm;
+    s.most = (uint32_t *)lm;
+    const uint32_t most = a->y_absmax ? FINDMAX_LANES : 0;
+    if (!choose_block(&s, available - most)) return 0;
+    if (most) findmax_begin(s.most);
+    if (a->x_absmax) s.rounding = rounding_of(a->x_absmax);
+    s.ring = lm + most;
     s.strip = s.ring + (uint32_t)s.slots * s.row_floats;
     for (uint32_t i = 0; i < 2; i++) {
         s.out[i] = s.strip + s.row_floats + i * s.pixels * s.block;
@@ -298,5 +324,6 @@ int max_windows(const struct xpu_pool_f32_args *a, uint32_t core, uint32_t cores
         struct task t = task_at(&s, index);
         run_task(&s, &t);
     }
+    if (a->y_absmax) findmax_end(s.most, a->y_absmax, core, cores);
     return 1;
 }

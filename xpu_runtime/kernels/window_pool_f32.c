@@ -108,6 +108,11 @@ static void pool_missed(const struct window *w, const struct window_task *t, flo
     }
 }
 
+static void pool_rounded(const struct window *w, const struct window_task *t, float *acc) {
+    const struct rounding r = rounding_of(((const struct xpu_pool_f32_args *)w->args)->x_absmax);
+    round_maxima(&r, acc, t->pixels * w->block, 0);
+}
+
 static void pool_share(const void *args, uint32_t core, uint32_t cores) {
     const struct xpu_pool_f32_args a = *(const struct xpu_pool_f32_args *)args;
     if (a.is_max ? !may_miss(&a) && max_windows(&a, core, cores) : average_windows(&a, core, cores)) return;
@@ -121,9 +126,11 @@ static void pool_share(const void *args, uint32_t core, uint32_t cores) {
         .may_be_fresh = (uint32_t)a.is_max,
         .multiply = a.is_max ? pool_max : pool_sum,
         .finish = !a.is_max      ? pool_average
+                  : a.x_absmax   ? pool_rounded
                   : may_miss(&a) ? pool_missed
                                  : 0,
     };
+    if (a.x_absmax) w.y_absmax = a.y_absmax;
     window_run(&w, core, cores);
 }
 
