@@ -2,13 +2,14 @@
 // All roundings are those of core/arith.h.
 //
 // A job is one descriptor's drain, or COLUMNS columns of a descriptor of kind post, or of kind window and of these a stripe
-// of pixels. A sequencer reads start values,
-// parameters, scales, bias and table through the port s into one of two sets, while the job before runs from the other
-// one. Branch and x of kind post stream through the same port. A job then sends one group of LANES columns per cycle
-// down a pipeline of eight stages of float lanes: float of the integer; scale; bias, or rounding of quantised mode;
-// two stages for branch and activation in either order; multiplier of an integer output; rounding. Hard swish takes the
-// last four, a product in each but one: a sixth of the value; plus a half, clipped; times the value; times a factor plus
-// an addend. A float32 output may be clipped once more where others are multiplied. It stalls as a whole while the output is written, one 64-byte line per cycle.
+// of pixels. A sequencer reads start values, parameters, scales, bias and table through the port s into one of two sets,
+// while the job before runs from the other one. Branch and x of kind post stream through the same port. A job then sends
+// one group of LANES columns per cycle down a pipeline of eight stages of float lanes: float of the integer; scale; bias,
+// or rounding of quantised mode; two stages for branch and activation in either order; multiplier of an integer output;
+// rounding. Hard swish takes the last four, a product in each but one: a sixth of the value; plus a half, clipped; times
+// the value; times a factor plus an addend. A float32 output may be clipped once more where others are multiplied. The
+// output is written one 64-byte line per cycle; meanwhile a stage moves where the one behind it is free, so a group that
+// comes late leaves no gap.
 //
 // Throughput: one group per cycle, less what its bytes need on the ports. Latency: 10 cycles.
   localparam int unsigned RING = 8;   // lines of an operand of one group that are kept
@@ -178,6 +179,10 @@
     r_most[r] = r_most[r] > raw[0] ? r_most[r] : raw[0];
 `define COPY(y, v) `LOOP(i, LANES) y[i] = v[i]; `ENDLOOP(i)
 `define WORD64(x) {{32{x[31]}}, x}
+  // A group from stage m to stage n
+`define MOVE(m, n) \
+    m_valid[m] = 0; m_valid[n] = 1; m_set[n] = m_set[m]; m_last[n] = m_last[m]; m_count[n] = m_count[m]; \
+    m_column[n] = m_column[m]; m_address[n] = m_address[m];
   // What stages need of set r
 `define STAGE(m) \
     r = m_set[m]; quantised = r_quantised[r]; op = r_op[r]; branch = r_branch[r]; act = r_act[r]; after = r_after[r]; \
@@ -189,13 +194,13 @@
     int unsigned i, j, k, z, p, c;
   /* verilator lint_on UNUSEDSIGNAL */
     `FLOAT_TEMPS
-    logic r, quantised, branch, after, swish, clips, go, fire, popped, advance, ready;
+    logic r, quantised, branch, after, swish, clips, go, fire, popped, ready;
     logic [1:0] op, act, size;
     logic [63:0] lo, hi, slope, ra, add, t, flip, zero, x;
     logic [31:0] at, n, w, e;
     logic [25:0] la, lb;
     i = 0; j = 0; k = 0; z = 0; p = 0; c = 0; r = 0; quantised = 0; branch = 0; after = 0; swish = 0; clips = 0; go = 0; fire = 0; popped = 0;
-    advance = 0; ready = 0; op = 0; act = 0; size = 0; lo = 0; hi = 0; slope = 0; ra = 0; add = 0; t = 0;
+    ready = 0; op = 0; act = 0; size = 0; lo = 0; hi = 0; slope = 0; ra = 0; add = 0; t = 0;
     flip = 0; zero = 0; x = 0; at = 0; n = 0; w = 0; e = 0; la = 0; lb = 0;
     `FLOAT_ZERO
     if (rst) begin
@@ -250,10 +255,10 @@
         end
       end
       y_valid <= y_want;
-      // The pipeline moves as a whole
-      advance = !o_valid && f_state == 0;
-      if (advance) begin
-        if (m_valid[7]) begin
+      // A stage moves when the one behind it is free
+      if (m_valid != 0) begin
+        if (m_valid[7] && !o_valid && f_state == 0) begin
+          m_valid[7] = 0;
           `STAGE(7)
           o_valid = 1; o_set = r; o_last = m_last[7]; o_address = m_address[7]; o_shift = o_address[1:0]; o_index = 0;
           size = log_bytes(r_y_type[r]); o_left = 32'(m_count[7]) << size;
@@ -276,7 +281,8 @@
             `LOOP(i, LANES) o_words[i] = 32'(u7[i]); `ENDLOOP(i)
           end
         end
-        if (m_valid[6]) begin
+        if (m_valid[6] && !m_valid[7]) begin
+          `MOVE(6, 7)
           `STAGE(6)
           if (swish) begin
             ra = {32'd0, param[p+xpu_chip_pkg::POST_PARAM_RA]}; add = {32'd0, param[p+xpu_chip_pkg::POST_PARAM_F]};
@@ -291,7 +297,8 @@
             `COPY(u7, u6)
           end
         end
-        if (m_valid[5]) begin
+        if (m_valid[5] && !m_valid[6]) begin
+          `MOVE(5, 6)
           `STAGE(5)
           if (quantised && (branch || op == xpu_chip_pkg::POST_MUL)) begin
             lo = `WORD64(param[p+xpu_chip_pkg::POST_PARAM_LO2]); hi = `WORD64(param[p+xpu_chip_pkg::POST_PARAM_HI2]);
@@ -316,7 +323,8 @@
             end
           end
         end
-        if (m_valid[4]) begin
+        if (m_valid[4] && !m_valid[5]) begin
+          `MOVE(4, 5)
           `STAGE(4)
           lo = {32'd0, param[p+xpu_chip_pkg::POST_PARAM_LO]}; hi = {32'd0, param[p+xpu_chip_pkg::POST_PARAM_HI]};
           slope = {32'd0, param[p+xpu_chip_pkg::POST_PARAM_SLOPE]};
@@ -338,7 +346,8 @@
             `COPY(u5, u4)
           end
         end
-        if (m_valid[3]) begin
+        if (m_valid[3] && !m_valid[4]) begin
+          `MOVE(3, 4)
           `STAGE(3)
           lo = {32'd0, param[p+xpu_chip_pkg::POST_PARAM_LO]}; hi = {32'd0, param[p+xpu_chip_pkg::POST_PARAM_HI]};
           slope = {32'd0, param[p+xpu_chip_pkg::POST_PARAM_SLOPE]};
@@ -376,7 +385,8 @@
             `COPY(u4, u3)
           end
         end
-        if (m_valid[2]) begin
+        if (m_valid[2] && !m_valid[3]) begin
+          `MOVE(2, 3)
           `STAGE(2)
           if (branch) begin
             `COPY(b3, b2)
@@ -405,7 +415,8 @@
             `COPY(u3, u2)
           end
         end
-        if (m_valid[1]) begin
+        if (m_valid[1] && !m_valid[2]) begin
+          `MOVE(1, 2)
           `STAGE(1)
           if (quantised && op == xpu_chip_pkg::POST_MUL) begin
             `LOOP(i, LANES) `FLOAT_MUL(u2[i], u1[i], b1[i]) `ENDLOOP(i)
@@ -424,7 +435,8 @@
             `COPY(b2, b1)
           end
         end
-        if (m_valid[0]) begin
+        if (m_valid[0] && !m_valid[1]) begin
+          `MOVE(0, 1)
           `STAGE(0)
           if (r_raw[r] || (r_post[r] && r_x_type[r] == xpu_chip_pkg::TYPE_F32)) begin
             `COPY(u1, u0)
@@ -437,16 +449,10 @@
             `LOOP(i, LANES) `FLOAT_FROM_INT(b1[i], b0[i]) `ENDLOOP(i)
           end
         end
-        if (m_valid != 0)
-          for (k = 7; k > 0; k = k - 1) begin
-            m_set[k] = m_set[k-1]; m_last[k] = m_last[k-1]; m_count[k] = m_count[k-1]; m_column[k] = m_column[k-1];
-            m_address[k] = m_address[k-1];
-          end
-        m_valid = m_valid << 1;
       end
       // The next group
       r = run_set;
-      fire = run && advance && here && (r_post[r] || q_read != q_write);
+      fire = run && !m_valid[0] && here && (r_post[r] || q_read != q_write);
       if (fire) begin
         n = 32'(r_columns[r]) - 32'(p_column[2]); n = n > LANES ? LANES : n;
         p = r ? PARAM : 0;

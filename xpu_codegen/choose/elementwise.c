@@ -56,8 +56,7 @@ static double group_cycles(const problem *p, double width) {
     const double read =
                      lines_read(p, width, s->x_bytes) + (s->branch_is_row ? 0 : lines_read(p, width, s->branch_bytes)),
                  written = ceil(width * s->y_bytes / LINE);
-    const double lines = fmax(read, written);
-    return lines > 1 ? lines + 1 : 1; /* of more lines than one the next group comes a cycle late */
+    return fmax(1, fmax(read, written));
 }
 
 static double step_cycles(const problem *p, double rows, double *ends) {
