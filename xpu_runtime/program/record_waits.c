@@ -224,12 +224,19 @@ static reached known_at_start(const relaxer *r, uint32_t i) {
     return k;
 }
 
-/* Whether an access needs one before it to be over. Within a queue only what is read on an engine that computes may be
- * older than what was written before (docs/chip.md, "Order", 3). */
-static int collide(const xpu_recorded_access *now, uint32_t engine, const past_access *past) {
+/* Post descriptors, and drains without a product, do not wait for products without drain. */
+static int passes_products(const uint32_t *words) {
+    const uint32_t opcode = xpu_desc_nop_get_opcode(words);
+    return opcode == XPU_OPCODE_POST || (opcode == XPU_OPCODE_TENSOR && xpu_desc_tensor_get_channels(words) == 0);
+}
+
+/* Whether an access needs one before it to be over. Within a queue what is read on an engine that computes may be older
+ * than what was written before, and what passes products may write over their operands (docs/chip.md, "Order", 3). */
+static int collide(const xpu_recorded_access *now, const uint32_t *words, uint32_t engine, const past_access *past) {
     const xpu_recorded_access *before = &past->at;
     const int is_dma = engine == XPU_ENGINE_DMA0 || engine == XPU_ENGINE_DMA1;
-    if (engine == past->engine && (is_dma || now->writes)) return 0;
+    const int comes_behind = is_dma || (now->writes && (before->writes || !passes_products(words)));
+    if (engine == past->engine && comes_behind) return 0;
     return (now->writes || before->writes) && now->begin < before->end && before->begin < now->end;
 }
 
@@ -242,7 +249,7 @@ static int find_needs(const relaxer *r, uint32_t i, reached *needs) {
         const past_access *past = &r->accesses[p];
         if (past->ticket.value <= needs->of[past->ticket.counter]) continue;
         for (int32_t a = 0; a < count; a++) {
-            if (!collide(&accesses[a], d->engines[i], past)) continue;
+            if (!collide(&accesses[a], d->words[i], d->engines[i], past)) continue;
             needs->of[past->ticket.counter] = past->ticket.value;
             break;
         }
