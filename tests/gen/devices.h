@@ -23,7 +23,8 @@ void xpu_device_check_close(xpu_device_check *check);
 /* Runs on func only; outputs[i] belong to the caller (xpurt_tensor_clear). */
 int xpu_device_check_run(xpu_device_check *check, const xpurt_tensor *inputs, uint32_t count, xpurt_tensor *outputs);
 
-/* Runs on func and ref with dumps in a temporary folder and compares every layer bit for bit. `outputs` are func's. */
+/* Runs on func and ref with dumps in a temporary folder and compares every layer bit for bit; on func without a dump,
+ * where layers run together, the outputs are the same. func sees no races. `outputs` are func's. */
 int xpu_device_check_layers(xpu_device_check *check, const xpurt_tensor *inputs, uint32_t count, xpurt_tensor *outputs);
 
 /* Runs a program of one or two outputs on the Verilated chip "standard", the first being `bytes` bytes as `expected`.
