@@ -116,7 +116,7 @@ xpu_status xpu_narrowed_margin(const xpu_graph *graph, xpu_node node, const xpu_
                                xpu_margin *margin, xpu_arena *arena, xpu_diags *diags) {
     xpu_node product = product_of(graph, node);
     xpu_tensor w, scale;
-    if (xpu_node_is(graph, product, XPU_OP_GLOBAL_AVERAGE_POOL)) { /* no more than an element of x */
+    if (!xpu_node_input(graph, product, XPU_IN_W).id) { /* an average or a maximum: no more than an element of x */
         double *extra = XPU_NEW_ARRAY(arena, double, 1);
         const float absmax = (float)largest_of(x->data, xpu_tensor_count(x));
         *extra = (1 + 1e-3) * half_step(xa_absmax_scale(absmax, XA_I16_MAX));

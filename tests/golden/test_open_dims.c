@@ -93,7 +93,7 @@ static void check_model(const char *model, const char *chip, const char *precisi
     xpurt_tensor_clear(&output);
     CU_ASSERT_EQUAL(xpurt_run(check.program, &input, 1, &output, &func, NULL), 0);
     xpurt_tensor_clear(&output);
-    CU_ASSERT(stats && strstr(stats, "\"plans\": 3,") && strstr(stats, "\"plan_hits\": 2,"));
+    CU_ASSERT(stats && strstr(stats, "\"plans\": 3,") && strstr(stats, "\"plan_hits\": 5,"));
     free(stats);
     input.dims[3] = 9;
     CU_ASSERT_FALSE(xpu_device_check_run(&check, &input, 1, &output));

@@ -8,7 +8,8 @@ enum {
     COUNTERS = XPU_RECORDED_COUNTERS,
     ENGINES = 4,
     WAITS = 2,
-    ENOUGH_WORK = 4096 /* cycles of the engines: with so much to do the layer before has ended */
+    ENOUGH_WORK = 4096,  /* cycles of the engines: with so much to do the layer before has ended */
+    MOST_PAIRS = 1 << 25 /* accesses that are looked at for descriptors: of layers with very many waits stay */
 };
 
 /* Values that counters have reached: what is over. */
@@ -39,7 +40,7 @@ typedef struct {
     xpu_ticket done, first_store;
     past_access *accesses;
     uint32_t access_count;
-    uint64_t work; /* of descriptors so far */
+    uint64_t work, pairs; /* of descriptors so far, and looked at for them */
 } relaxer;
 
 /* ---- waits of a descriptor ---- */
@@ -240,11 +241,13 @@ static int collide(const xpu_recorded_access *now, const uint32_t *words, uint32
     return (now->writes || before->writes) && now->begin < before->end && before->begin < now->end;
 }
 
-/* What has to be over. 0: its accesses are not known. */
-static int find_needs(const relaxer *r, uint32_t i, reached *needs) {
+/* What has to be over. 0: its accesses are not known, or there are too many. */
+static int find_needs(relaxer *r, uint32_t i, reached *needs) {
     xpu_recorded_access accesses[XPU_MOST_ACCESSES];
     const xpu_descriptors *d = r->now.d;
     const int32_t count = xpu_recorded_accesses(d->words[i], accesses);
+    r->pairs += r->access_count;
+    if (r->pairs > MOST_PAIRS) return 0;
     for (uint32_t p = 0; p < r->access_count && count > 0; p++) {
         const past_access *past = &r->accesses[p];
         if (past->ticket.value <= needs->of[past->ticket.counter]) continue;
