@@ -68,9 +68,9 @@ class Compiling(Shared):
         p = self.mnist
         self.assertEqual(p.inputs, [xpu.TensorInfo("Input3", "float32", (1, 1, 28, 28))])
         self.assertEqual([o.name for o in p.outputs], ["Plus214_Output_0"])
-        self.assertIn("9 layers", p.summary)
+        self.assertIn("7 layers", p.summary)
         self.assertIn("fold", p.log)
-        self.assertEqual(len(p.layers), 9)
+        self.assertEqual(len(p.layers), 7)
         self.assertEqual((p.chip["name"], p.states), ("standard", {}))
         self.assertEqual(self.digits.inputs[0].shape, (None, 1, 16, 16))
         self.assertIn("layers", p.describe())
@@ -164,7 +164,7 @@ class Running(Shared):
         self.assertIsInstance(profile, dict)
         self.assertAlmostEqual(sum(i["share"] for i in profile["layers"]), 1, delta=0.02)
         self.assertEqual(json.loads(json.dumps(profile))["cycles"], result.cycles)
-        self.assertEqual(len(str(profile).splitlines()), 11)
+        self.assertEqual(len(str(profile).splitlines()), 9)
         self.check_picture(profile)
         self.assertIn("stats=False", str(self.mnist.run(self.nine, device="func", stats=False).profile))
         self.assertIn("on rtl", str(self.mnist.run(self.nine, device="func").profile))
@@ -234,10 +234,11 @@ class Running(Shared):
     def test_dump(self):
         with tempfile.TemporaryDirectory() as folder:
             result = self.mnist.run(self.nine, device="func", dump=folder)
-            self.assertEqual(len(result.dump), 9)
+            self.assertEqual(len(result.dump), 11)
             self.assertTrue(os.path.exists(os.path.join(folder, "index.json")))
             other = self.mnist.run(self.nine, device="rtl", dump=True, dump_filter="ReLU*")
-            self.assertEqual(list(other.dump), ["ReLU32_Output_0", "ReLU114_Output_0"])
+            names = [f"{layer}_Output_0{of}" for layer in ("ReLU32", "ReLU114") for of in ("", "/absmax")]
+            self.assertEqual(list(other.dump), names)
             for name, value in other.dump.items():
                 self.assertEqual(value.tolist(), result.dump[name].tolist())
         place = other.dump.folder
@@ -248,7 +249,7 @@ class Running(Shared):
         a = self.mnist.run(self.nine, device="func", dump=True)
         b = self.mnist.run(self.nine, device="ref", dump=True)
         self.assertFalse(xpu.diff(a, b))
-        self.assertEqual(xpu.diff(a, b)["compared"], 9)
+        self.assertEqual(xpu.diff(a, b)["compared"], 11)
         changed = {"Plus214_Output_0": [[x + (i == 3) for i, x in enumerate(a.output.tolist()[0])]]}
         difference = xpu.diff(a.outputs, changed)
         self.assertTrue(difference)
@@ -559,7 +560,7 @@ class Interrupts(Shared):
     def test_progress(self):
         seen = []
         self.mnist.run(self.nine, device="func", progress=lambda *a: seen.append(a))
-        self.assertEqual(seen[-1][:2], (9, 9))
+        self.assertEqual(seen[-1][:2], (7, 7))
 
         def refuse(done, layers, name):
             raise LookupError(name)
