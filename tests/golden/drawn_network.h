@@ -4,12 +4,14 @@
 
 #include <math.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "sim/func/driver.h"
 #include "tests/gen/devices.h"
 #include "tests/gen/onnx_build.h"
 #include "tests/unit/unit.h"
+#include "tools/common/inputs.h"
 
 /* 0 to count - 1. */
 static inline uint32_t draw(uint32_t *state, uint32_t count) {
@@ -51,6 +53,25 @@ static inline void run_without_races(xpu_device_check *check, const xpurt_tensor
     CU_ASSERT_FATAL(good);
     CU_ASSERT(memcmp(y[0].data, expected->data, bytes) == 0);
     for (int i = 0; i < MOST_OUTPUTS; i++) xpurt_tensor_clear(&y[i]);
+}
+
+/* On standard every layer on func is that on ref, rtl gives the same bytes, and `layer` takes at most so many cycles of
+ * `unit`. The network has one input and one output. */
+static inline void check_verilated(const char *model, const char *precision, const xpurt_tensor *input,
+                                   const char *layer, const char *unit, long most) {
+    xpu_device_check check;
+    xpurt_tensor y = {0};
+    CU_ASSERT_FATAL(xpu_device_check_compile(&check, model, "standard", precision));
+    CU_ASSERT(xpu_device_check_layers(&check, input, 1, &y));
+    const xpu_tensor result = xpu_from_runtime(&y);
+    char *stats = xpu_device_check_rtl(&check, input, 1, y.data, xpu_tensor_bytes(&result));
+    CU_ASSERT_PTR_NOT_NULL_FATAL(stats);
+    const long cycles = xpu_device_check_cycles(stats, layer, unit);
+    printf("%ld cycles; ", cycles);
+    CU_ASSERT(cycles > 0 && cycles <= most);
+    free(stats);
+    xpurt_tensor_clear(&y);
+    xpu_device_check_close(&check);
 }
 
 #endif
