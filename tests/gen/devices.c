@@ -134,7 +134,7 @@ int xpu_device_check_layers(xpu_device_check *check, const xpurt_tensor *inputs,
 char *xpu_device_check_rtl(xpu_device_check *check, const xpurt_tensor *inputs, uint32_t count, const void *expected,
                            size_t bytes) {
     const char *build = getenv("XPU_BUILD");
-    enum { MOST_OUTPUTS = 2 };
+    enum { MOST_OUTPUTS = 3 };
     char folder[1024], *stats = NULL;
     xpurt_error error = {0};
     xpurt_tensor outputs[MOST_OUTPUTS] = {0};

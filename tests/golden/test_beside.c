@@ -3,8 +3,9 @@
  * random sizes, strides, pads, channels and branches, every layer on func is that of the graph on the host, and func
  * without a dump, in any order of its engines, and rtl give the same bytes; most of them get rows that stay in SM, some
  * for all three layers, some follow what the product stores, and all are faster than one behind the other where the
- * layers are large. Of a chip whose SM has room for more rows than a descriptor's fields, rings have as many as these.
- * The same holds for drawn rows of layers of bytes on engines, which begin while the one before ends.
+ * layers are large. Windows before which there is no product stay in SM for the product behind them, too. Of a chip
+ * whose SM has room for more rows than a descriptor's fields, rings have as many as these. The same holds for drawn
+ * rows of layers of bytes on engines, which begin while the one before ends.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -29,10 +30,11 @@ enum {
     SEEDS = 2
 };
 
-/* What is an output, too, and so cannot stay in SM: the result of the first product, or of the windows. */
-typedef enum { NOTHING, FIRST, SECOND } also_read;
+/* What is an output, too, and so cannot stay in SM: the result of the first product, of the windows, or of both. */
+typedef enum { NOTHING, FIRST, SECOND, BOTH } also_read;
 
-/* x, a product of its pixels (or a convolution), a depthwise one or maxima of that, and a product of its pixels. */
+/* x, a product of its pixels (or a convolution; where `first` is 0 there is none), a depthwise one or maxima of that,
+ * and a product of its pixels. */
 typedef struct {
     int64_t in, channels, height, width, first, kernel, stride, dilation, pads[4];
     also_read read;
@@ -92,11 +94,12 @@ static const char *write_model(const network *n, xpu_arena *arena, xpu_diags *di
     const int64_t edge = n->first / 2, same[] = {edge, edge, edge, edge}, steps[] = {n->stride, n->dilation};
     xpu_onnx_builder b;
     begin_model(&b, arena, (const int64_t[]){1, n->in, n->height, n->width});
-    add_conv(&b, "first", "bytes", (const int64_t[]){n->channels, n->in, n->first, n->first}, one, same, 1);
+    const char *from = n->first ? "first" : "bytes";
+    if (n->first) add_conv(&b, from, "bytes", (const int64_t[]){n->channels, n->in, n->first, n->first}, one, same, 1);
     if (n->is_max)
-        add_maximum(&b, "second", "first", n);
+        add_maximum(&b, "second", from, n);
     else
-        add_conv(&b, "second", "first", (const int64_t[]){n->channels, 1, n->kernel, n->kernel}, steps, n->pads,
+        add_conv(&b, "second", from, (const int64_t[]){n->channels, 1, n->kernel, n->kernel}, steps, n->pads,
                  n->channels);
     add_conv(&b, "third", "second", (const int64_t[]){n->out, n->channels, 1, 1}, one, none, 1);
     if (n->has_branch) {
@@ -106,22 +109,26 @@ static const char *write_model(const network *n, xpu_arena *arena, xpu_diags *di
     const char *last = n->has_branch ? "sum" : "third";
     xpu_onnx_node(&b, "DequantizeLinear", "y", "y", (const char *const[]){last, "one", "nought", NULL});
     xpu_onnx_output(&b, "y", 4, (const int64_t[]){1, n->out, -1, -1});
-    if (n->read != NOTHING) {
-        const char *read = n->read == FIRST ? "first" : "second";
-        xpu_onnx_node(&b, "DequantizeLinear", "read", "read", (const char *const[]){read, "one", "nought", NULL});
-        xpu_onnx_output(&b, "read", 4, (const int64_t[]){1, n->channels, -1, -1});
+    static const char *const also[] = {"first", "second"}, *const outputs[] = {"of_first", "of_second"};
+    for (int i = 0; i < 2; i++) {
+        if (n->read != (i ? SECOND : FIRST) && n->read != BOTH) continue;
+        xpu_onnx_node(&b, "DequantizeLinear", outputs[i], outputs[i],
+                      (const char *const[]){also[i], "one", "nought", NULL});
+        xpu_onnx_output(&b, outputs[i], 4, (const int64_t[]){1, n->channels, -1, -1});
     }
     return end_model(&b, arena, diags);
 }
 
-/* How the second layer runs: behind the first, beside it, or on rows that stay in SM, as those for the third may. */
-typedef enum { BEHIND, BESIDE, IN_SM, ALL_IN_SM, WAYS } together;
+/* How the second layer runs: behind the first, beside it, or on rows that stay in SM, as those for the third may; these
+ * alone may, too. */
+typedef enum { BEHIND, BESIDE, IN_SM, ALL_IN_SM, RESULT_IN_SM, WAYS } together;
 
 static together way_of(const char *described) {
-    static const char in_sm[] = "\"reason\": \"with ";
+    static const char in_sm[] = "\"reason\": \"with ", first[] = "\"reason\": \"with \\\\x27first";
     const char *with = strstr(described, in_sm);
     if (!with) return strstr(described, "\"reason\": \"beside ") ? BESIDE : BEHIND;
-    return strstr(with + 1, in_sm) ? ALL_IN_SM : IN_SM;
+    if (strstr(with + 1, in_sm)) return ALL_IN_SM;
+    return with == strstr(described, first) ? IN_SM : RESULT_IN_SM;
 }
 
 /* Of the three layers on rtl, which gives the same bytes. */
@@ -132,7 +139,7 @@ static long count_cycles(xpu_device_check *check, const network *n, const xpurt_
     CU_ASSERT_PTR_NOT_NULL_FATAL(stats);
     const long windows = xpu_device_check_cycles(stats, "second", "window");
     CU_ASSERT(windows > 0);
-    const long cycles = xpu_device_check_cycles(stats, "first", "tensor") + windows +
+    const long cycles = (n->first ? xpu_device_check_cycles(stats, "first", "tensor") : 0) + windows +
                         xpu_device_check_cycles(stats, n->has_branch ? "sum" : "third", "tensor");
     free(stats);
     return cycles;
@@ -143,7 +150,7 @@ static long count_cycles(xpu_device_check *check, const network *n, const xpurt_
 static together run(const network *n, const char *chip, xpu_arena *arena, xpu_diags *diags, long *cycles) {
     xpu_device_check check;
     xpurt_tensor input = {"x", "float32", 4, {1, n->in, n->height, n->width}, x};
-    xpurt_tensor y[2] = {0};
+    xpurt_tensor y[3] = {0};
     int good = xpu_device_check_compile(&check, write_model(n, arena, diags), chip, "auto");
     if (!good) printf("%s\n", check.message);
     CU_ASSERT_FATAL(good);
@@ -154,7 +161,7 @@ static together run(const network *n, const char *chip, xpu_arena *arena, xpu_di
     for (uint32_t seed = 0; seed <= SEEDS; seed++) run_without_races(&check, &input, seed, &y[0], bytes);
     if (cycles) *cycles = count_cycles(&check, n, &input, &y[0], bytes);
     const together how = way_of(xpurt_describe(check.program, NULL));
-    for (int i = 0; i < 2; i++) xpurt_tensor_clear(&y[i]);
+    for (int i = 0; i < 3; i++) xpurt_tensor_clear(&y[i]);
     xpu_device_check_close(&check);
     return how;
 }
@@ -169,7 +176,7 @@ static network random_network(uint32_t *state) {
     n.kernel = kernels[draw(state, 7)];
     n.stride = 1 + draw(state, 2);
     n.dilation = n.kernel == 3 ? 1 + draw(state, 3) : 1;
-    n.read = draw(state, 3) == 0 ? FIRST : NOTHING;
+    n.read = draw(state, 3) ? NOTHING : draw(state, 2) ? FIRST : BOTH;
     n.out = OUT;
     for (int i = 0; i < 4; i++) n.pads[i] = draw(state, (uint32_t)n.kernel);
     return n;
@@ -204,20 +211,24 @@ static void run_random_networks(int is_max, uint32_t *counts, xpu_arena *arena, 
     }
 }
 
+static void print_counts(const uint32_t *counts) {
+    printf("%u behind, %u beside, %u in SM, %u of them all three layers, %u the last two; ", counts[BEHIND],
+           counts[BESIDE], counts[IN_SM] + counts[ALL_IN_SM] + counts[RESULT_IN_SM], counts[ALL_IN_SM],
+           counts[RESULT_IN_SM]);
+}
+
 static void run_random(xpu_arena *arena, xpu_diags *diags) {
     uint32_t counts[WAYS] = {0};
     run_random_networks(0, counts, arena, diags);
-    printf("%u behind, %u beside, %u in SM, %u of them all three layers; ", counts[BEHIND], counts[BESIDE],
-           counts[IN_SM] + counts[ALL_IN_SM], counts[ALL_IN_SM]);
+    print_counts(counts);
     CU_ASSERT(counts[IN_SM] + counts[ALL_IN_SM] >= NETWORKS / 2 && counts[BESIDE] >= NETWORKS / 8);
-    CU_ASSERT(counts[ALL_IN_SM] >= NETWORKS / 4);
+    CU_ASSERT(counts[ALL_IN_SM] >= NETWORKS / 4 && counts[RESULT_IN_SM] >= NETWORKS / 12);
 }
 
 static void run_maxima(xpu_arena *arena, xpu_diags *diags) {
     uint32_t counts[WAYS] = {0};
     run_random_networks(1, counts, arena, diags);
-    printf("%u behind, %u beside, %u in SM, %u of them all three layers; ", counts[BEHIND], counts[BESIDE],
-           counts[IN_SM] + counts[ALL_IN_SM], counts[ALL_IN_SM]);
+    print_counts(counts);
     CU_ASSERT(counts[IN_SM] + counts[ALL_IN_SM] >= NETWORKS / 2);
     CU_ASSERT(counts[ALL_IN_SM] >= NETWORKS / 4);
 }
@@ -264,6 +275,36 @@ static void run_blocks(xpu_arena *arena, xpu_diags *diags) {
         CU_ASSERT(counts[chip][ALL_IN_SM] >= BLOCKS / 3);
     }
     CU_ASSERT(branches >= BLOCKS / 4);
+}
+
+/* Windows over x itself, and a product of their pixels, to which x may be added: on the same chips. */
+static void run_in_front(xpu_arena *arena, xpu_diags *diags) {
+    static const char *const chips[] = {"standard", "small-l3", "tests/chip/nano-window.json"};
+    enum { CHIPS = sizeof chips / sizeof *chips };
+    uint32_t state = 7, counts[CHIPS][WAYS] = {{0}}, branches = 0, maxima_in_sm = 0;
+    long cycles, apart;
+    for (int i = 0; i < BLOCKS; i++) {
+        network n = random_block(&state);
+        if (!n.has_branch) n.in = n.channels;
+        n.channels = n.in, n.first = 0, n.is_max = i % 3 == 0;
+        for (int k = 0; k < 4; k++) n.pads[k] = n.has_branch ? n.kernel / 2 : draw(&state, (uint32_t)n.kernel);
+        for (int chip = 0; chip < CHIPS; chip++) {
+            const together how = run(&n, chips[chip], arena, diags, chip == 0 ? &cycles : NULL);
+            counts[chip][how]++;
+            if (chip > 0 || how != RESULT_IN_SM) continue;
+            branches += n.has_branch;
+            maxima_in_sm += n.is_max;
+            n.read = SECOND;
+            CU_ASSERT_EQUAL(run(&n, chips[chip], arena, diags, &apart), BEHIND);
+            CU_ASSERT(cycles < apart);
+            n.read = NOTHING;
+        }
+    }
+    for (int chip = 0; chip < CHIPS; chip++) {
+        printf("%u of %u on %s; ", counts[chip][RESULT_IN_SM], (uint32_t)BLOCKS, chips[chip]);
+        CU_ASSERT(counts[chip][RESULT_IN_SM] >= BLOCKS / 2);
+    }
+    CU_ASSERT(branches >= BLOCKS / 4 && maxima_in_sm >= BLOCKS / 6);
 }
 
 static void run_large(xpu_arena *arena, xpu_diags *diags) {
@@ -432,6 +473,10 @@ static void blocks(void) {
     with_arena(run_blocks);
 }
 
+static void in_front(void) {
+    with_arena(run_in_front);
+}
+
 static void large(void) {
     with_arena(run_large);
 }
@@ -452,5 +497,6 @@ static void tall(void) {
     with_arena(run_tall);
 }
 
-XPU_TEST_MAIN("beside a product", {"random", random_networks}, {"maxima", maxima}, {"blocks", blocks}, {"large", large},
-              {"deep", deep}, {"chain", chain}, {"rows", rows}, {"tall", tall})
+XPU_TEST_MAIN("beside a product", {"random", random_networks}, {"maxima", maxima}, {"blocks", blocks},
+              {"in_front", in_front}, {"large", large}, {"deep", deep}, {"chain", chain}, {"rows", rows},
+              {"tall", tall})

@@ -273,6 +273,56 @@ static void in_a_pipeline(void) {
     bench_close(&b);
 }
 
+/* Windows, and a product that reads their results in two slots: a step of it comes behind one step of the windows more,
+ * its branch between their loads; windows wait for the products that read what stood in their slot, and nothing of
+ * theirs is stored. */
+static void in_slots(void) {
+    enum { STEPS = 4, READERS = 2, ROWS = 2 };
+    BENCH_OPEN(b);
+    xpu_recording recording = {.after = 0};
+    xpu_recorded r[2], alone;
+    struct xpu_window_i8_args first = windows(0);
+    struct xpu_conv2d_i8_args second = product();
+    second.x = first.y, second.y = first.y + 0x100000, second.branch = first.x, second.out_c = second.y_pixel = 64;
+    first.step_rows = ROWS, first.slots = 2, first.y_pixel = 32;
+    const xpu_recorded_call calls[] = {{"window_i8", (const uint32_t *)&first, 5},
+                                       {"conv2d_i8", (const uint32_t *)&second, 6}};
+    CU_ASSERT(xpu_is_recorded_with(&calls[1], &calls[0], 0) && !xpu_is_recorded_with(&calls[1], &calls[0], 1));
+    CU_ASSERT_PTR_NULL_FATAL(xpu_record_layers(calls, 2, LISTS, 32, 200, b.arena, &recording, r));
+    const struct xpu_pipeline_lists_args *a = &r[0].args;
+    CU_ASSERT(a->engine == XPU_ENGINE_TENSOR && a->work == STEPS * READERS && a->more_work == STEPS);
+    CU_ASSERT(a->tail == XPU_WINDOWS_FIRST && a->windows_done == STEPS && a->stores == STEPS * READERS);
+    CU_ASSERT(r[1].args.is_rung && r[0].places + r[1].places == 3U + (uint32_t)(a->loads + STEPS + 2 * a->stores) - 1U);
+    int32_t inputs = 0, branches = 0;
+    for (int32_t i = 2; i < 2 + a->loads; i++) {
+        const uint32_t *load = place(&r[0], i), from = xpu_desc_copy_get_src(load);
+        if (xpu_desc_nop_get_layer(load) == 5 && from - first.x < 8 * 8 * 32) inputs++;
+        if (xpu_desc_nop_get_layer(load) != 6 || from - first.x >= 8 * 8 * 64) continue;
+        CU_ASSERT(inputs == (branches / READERS + 2 < STEPS ? branches / READERS + 2 : STEPS));
+        branches++;
+    }
+    CU_ASSERT(inputs == STEPS && branches == STEPS * READERS);
+    const int32_t work = 2 + a->loads, slides = work + a->work;
+    for (int32_t step = 0; step < STEPS; step++) {
+        const uint32_t *slide = place(&r[0], slides + step), *reader = place(&r[0], work + step * READERS);
+        CU_ASSERT_EQUAL(xpu_desc_window_get_y(slide), xpu_desc_tensor_get_x(reader));
+        CU_ASSERT(xpu_desc_nop_get_wait0(reader) == WINDOW &&
+                  xpu_desc_nop_get_wait0_value(reader) == (uint32_t)step + 1);
+        CU_ASSERT_EQUAL(xpu_desc_nop_get_wait1(slide), step < 2 ? XPU_NO_COUNTER : TENSOR);
+        if (step >= 2) CU_ASSERT_EQUAL(xpu_desc_nop_get_wait1_value(slide), (uint32_t)(step - 1) * READERS);
+    }
+    CU_ASSERT_PTR_NULL_FATAL(xpu_record_layers(calls, 1, LISTS, 32, 200, b.arena, &recording, &alone));
+    CU_ASSERT(alone.args.stores == STEPS && alone.args.engine == XPU_ENGINE_WINDOW && !alone.args.tail);
+    static const int32_t bad[][2] = {{0, 2}, {1 << 16, 2}, {ROWS, 4}, {ROWS, -1}};
+    for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
+        first.step_rows = bad[i][0], first.slots = bad[i][1];
+        CU_ASSERT_PTR_NOT_NULL(xpu_record_layers(calls, 2, LISTS, 32, 200, b.arena, &recording, r));
+    }
+    first.step_rows = ROWS, first.slots = 2, second.x += 64;
+    CU_ASSERT_PTR_NOT_NULL(xpu_record_layers(calls, 2, LISTS, 32, 200, b.arena, &recording, r));
+    bench_close(&b);
+}
+
 /* Where the layer before has its scratch elsewhere, parameters and weights wait for the one before that, whose place
  * they take; x waits for the layer before. */
 static void scratch_apart(void) {
@@ -702,7 +752,8 @@ static void elementwise_refused(void) {
 
 XPU_TEST_MAIN("lists of descriptors", {"ahead", ahead}, {"together", together},
               {"together with others", together_with_others}, {"in a ring", in_a_ring},
-              {"in a pipeline", in_a_pipeline}, {"bad rings", bad_rings}, {"scratch apart", scratch_apart},
-              {"lists", lists}, {"layers before", layers_before}, {"refused", refused}, {"elementwise", elementwise},
-              {"elementwise refused", elementwise_refused}, {"drains", drains}, {"refused within", refused_within},
-              {"rows in a ring", rows_in_a_ring}, {"pieces", pieces})
+              {"in a pipeline", in_a_pipeline}, {"in slots", in_slots}, {"bad rings", bad_rings},
+              {"scratch apart", scratch_apart}, {"lists", lists}, {"layers before", layers_before},
+              {"refused", refused}, {"elementwise", elementwise}, {"elementwise refused", elementwise_refused},
+              {"drains", drains}, {"refused within", refused_within}, {"rows in a ring", rows_in_a_ring},
+              {"pieces", pieces})

@@ -106,6 +106,13 @@ static void try_rings(xpu_codegen *cg, xpu_row_walk *p, int64_t room, xpu_row_pi
     }
 }
 
+static void set_behind(xpu_codegen *cg, xpu_row_walk *p, const xpu_behind *behind) {
+    p->behind = xpu_tiling_shape_of(cg, behind->shape);
+    p->readers = xpu_tiling_column_tiles(p->behind.out_c, p->columns);
+    p->has_branch = behind->has_branch;
+    p->tile_c = behind->tile_c;
+}
+
 const char *xpu_choose_ring(xpu_codegen *cg, const xpu_conv_shape *product, int32_t tile_c,
                             const xpu_conv_shape *windows, const xpu_behind *behind, xpu_row_pipeline *best) {
     const xpu_conv_shape loaded = xpu_loaded_shape(cg, product);
@@ -121,12 +128,7 @@ const char *xpu_choose_ring(xpu_codegen *cg, const xpu_conv_shape *product, int3
     if (x->groups != 1 || tile_c < x->in_c) return "the product has its channels in parts";
     if (x->out_w > (int32_t)cg->chip.acc_rows || p.blocks > MOST_STEPS) return "a row is more than accumulators hold";
     if (s->in_c > MOST_FIELD || x->in_w > MOST_FIELD) return "a row is more than a descriptor's fields hold";
-    if (behind) {
-        p.behind = xpu_tiling_shape_of(cg, behind->shape);
-        p.readers = xpu_tiling_column_tiles(p.behind.out_c, p.columns);
-        p.has_branch = behind->has_branch;
-        p.tile_c = behind->tile_c;
-    }
+    if (behind) set_behind(cg, &p, behind);
     xpu_arena *scratch = xpu_arena_new(xpu_arena_mem(cg->arena), "rings");
     p.made_at = XPU_NEW_ARRAY(scratch, double, MOST_STEPS);
     p.done_at = XPU_NEW_ARRAY(scratch, double, MOST_STEPS);
@@ -134,6 +136,51 @@ const char *xpu_choose_ring(xpu_codegen *cg, const xpu_conv_shape *product, int3
     xpu_row_pipeline half;
     try_rings(cg, &p, room, best);
     try_rings(cg, &p, room / 2, &half);
+    /* layers before and behind have room for their scratch */
+    if (half.cycles >= 0 && half.cycles <= best->cycles + xpu_cost.half) *best = half;
+    xpu_arena_free(scratch);
+    return best->cycles < 0 ? "shared memory has no room for rows of both" : NULL;
+}
+
+/* ---- windows in front ---- */
+
+static void try_steps(xpu_codegen *cg, xpu_row_walk *p, int has_weights, int64_t room, xpu_row_pipeline *best) {
+    const xpu_tiling_shape *s = &p->windows;
+    best->cycles = -1;
+    for (int32_t rows = s->out_h; rows > 0; rows = next_rows(s->out_h, rows)) {
+        p->steps = xpu_parts(s->out_h, rows);
+        if ((int64_t)rows * s->out_w > (int64_t)cg->chip.acc_rows || rows > MOST_FIELD ||
+            xpu_walk_rows(s, rows) > MOST_FIELD)
+            continue;
+        const int64_t behind = (int64_t)p->steps * p->readers * xpu_parts(p->behind.in_c, p->tile_c);
+        if (2 * (int64_t)p->steps + BEHIND_LISTED * behind > MOST_STEPS) break;
+        for (int32_t slots = 2; slots <= XPU_MOST_SLOTS; slots++) {
+            p->ring = (xpu_tiling_ring){.step_rows = rows, .slots = slots};
+            const uint64_t bytes =
+                xpu_tiling_before_slots(s, rows, has_weights) +
+                xpu_tiling_behind(&p->behind, &p->ring, p->tile_c, p->columns, p->has_branch, XPU_TILING_I8);
+            if (bytes > (uint64_t)room) continue;
+            const double cycles = xpu_walk_cycles(cg, p);
+            if (best->cycles < 0 || cycles < best->cycles) *best = (xpu_row_pipeline){p->ring, (int64_t)bytes, cycles};
+        }
+    }
+}
+
+const char *xpu_choose_slots(xpu_codegen *cg, const xpu_conv_shape *windows, int has_weights, const xpu_behind *behind,
+                             xpu_row_pipeline *best) {
+    xpu_row_walk p = {.windows = xpu_tiling_shape_of(cg, windows), .columns = (int32_t)cg->chip.array_columns};
+    const int64_t room = (int64_t)cg->chip.sm_bytes - (int64_t)XPU_MAILBOX_BYTES * XPU_MAX_CORES;
+    const xpu_tiling_shape *s = &p.windows;
+    if (xpu_dim_upper(cg, windows->batch) != 1) return "there are several images";
+    if (s->in_c > MOST_FIELD || s->in_w > MOST_FIELD) return "a row is more than a descriptor's fields hold";
+    set_behind(cg, &p, behind);
+    p.blocks = xpu_tiling_column_tiles(s->in_c, p.columns);
+    xpu_arena *scratch = xpu_arena_new(xpu_arena_mem(cg->arena), "slots");
+    p.done_at = XPU_NEW_ARRAY(scratch, double, MOST_STEPS);
+    p.read_at = XPU_NEW_ARRAY(scratch, double, MOST_STEPS);
+    xpu_row_pipeline half;
+    try_steps(cg, &p, has_weights, room, best);
+    try_steps(cg, &p, has_weights, room / 2, &half);
     /* layers before and behind have room for their scratch */
     if (half.cycles >= 0 && half.cycles <= best->cycles + xpu_cost.half) *best = half;
     xpu_arena_free(scratch);

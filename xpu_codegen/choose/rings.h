@@ -22,4 +22,8 @@ typedef struct {
 const char *xpu_choose_ring(xpu_codegen *cg, const xpu_conv_shape *product, int32_t tile_c,
                             const xpu_conv_shape *windows, const xpu_behind *behind, xpu_row_pipeline *best);
 
+/* The same of windows that load their input, with the product `behind` that reads their results in SM. */
+const char *xpu_choose_slots(xpu_codegen *cg, const xpu_conv_shape *windows, int has_weights, const xpu_behind *behind,
+                             xpu_row_pipeline *best);
+
 #endif

@@ -167,7 +167,7 @@ static int read_step(engines *e) {
     xpu_row_walk *p = e->p;
     const int32_t step = e->read;
     double read = 0;
-    if (!slide(e, step)) return 0;
+    if (p->ring.rows && !slide(e, step)) return 0;
     for (int32_t i = 0; i < p->readers; i++) {
         double ready = larger(p->done_at[(step + 1) * p->blocks - 1], e->stored[e->turn]);
         if (p->has_branch) {
@@ -205,7 +205,40 @@ static double walk_three(xpu_row_walk *p) {
     return larger(e.store, e.post);
 }
 
+/* ---- windows, and a product of these ---- */
+
+/* A step of the windows has all channels: its load, which has two places in turn, then the engine. */
+static void slide_loaded(engines *e, int32_t step, double *places) {
+    xpu_row_walk *p = e->p;
+    double *place = &places[step % 2];
+    e->dma = larger(e->dma, *place) + p->load;
+    e->window = larger(e->window, e->dma);
+    if (step >= p->ring.slots) e->window = larger(e->window, p->read_at[step - p->ring.slots]);
+    e->window += p->step;
+    *place = e->window;
+    p->done_at[step] = e->window + SLIDE_DRAIN;
+}
+
+/* Steps of the product come behind one step of the windows more. */
+static double walk_loaded(const xpu_codegen *cg, xpu_row_walk *p) {
+    const xpu_tiling_shape *s = &p->windows;
+    const double lines = (double)xpu_walk_rows(s, p->ring.step_rows) * s->in_w * s->in_c / LINE_BYTES;
+    engines e = {.p = p, .window = BEGIN};
+    double places[2] = {0};
+    p->load = lines * xpu_cost.line + xpu_cost.copy;
+    p->step *= p->blocks;
+    p->blocks = 1;
+    for (int32_t step = 0; step < p->steps; step++) {
+        slide_loaded(&e, step, places);
+        if (step > 0) read_step(&e);
+    }
+    read_step(&e);
+    p->blocks = xpu_tiling_column_tiles(s->in_c, (int32_t)cg->chip.array_columns);
+    return larger(e.store, e.post);
+}
+
 double xpu_walk_cycles(const xpu_codegen *cg, xpu_row_walk *w) {
     set_cycles(cg, w);
+    if (!w->ring.rows) return walk_loaded(cg, w);
     return w->readers ? walk_three(w) : walk_two(w);
 }

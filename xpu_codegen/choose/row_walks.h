@@ -1,6 +1,7 @@
 /*
  * Products and windows that meet in SM: a model that walks through the descriptors of the engines as these do. A step
- * begins when its engine is free and what its waits name is done.
+ * begins when its engine is free and what its waits name is done. Where ring.rows is 0 there is no product in front of
+ * the windows, which load their input.
  */
 #ifndef XPU_CODEGEN_CHOOSE_ROW_WALKS_H
 #define XPU_CODEGEN_CHOOSE_ROW_WALKS_H

@@ -61,8 +61,8 @@ static const char *choose_ring(xpu_codegen *cg, uint32_t layer, xpu_node node, c
 }
 
 /* Both layers have one scratch, whether they meet in SM or run one after the other, for a dump. */
-static void share_scratch(xpu_codegen *cg, uint32_t layer, const xpu_conv_shape *s, const xpu_byte_tasks *tasks,
-                          int64_t sm_bytes, const xpu_row_pipeline *found, struct xpu_window_i8_call *call) {
+static void share_scratch(xpu_codegen *cg, uint32_t layer, const xpu_byte_tasks *tasks, int64_t sm_bytes,
+                          const xpu_row_pipeline *found, struct xpu_window_i8_call *call) {
     const uint32_t scratch = cg->layers.items[layer - 1].scratch;
     xpu_program_buffer *buffer = &cg->program.buffers.items[scratch];
     const int64_t of_product = cg->layers.items[layer - 1].tiles->sm_bytes;
@@ -71,7 +71,7 @@ static void share_scratch(xpu_codegen *cg, uint32_t layer, const xpu_conv_shape 
     buffer->last_layer = layer;
     cg->layers.items[layer].sm_bytes = (uint32_t)most;
     cg->layers.items[layer].in_ring = 1;
-    cg->layers.items[layer].windows = xpu_copy(cg->arena, s, sizeof *s);
+    cg->layers.items[layer].scratch = scratch;
     cg->layers.items[layer - 1].ring_cycles = found->cycles;
     call->task = xpu_task_of(cg, tasks);
     call->sm = xpu_arg_at(scratch);
@@ -92,6 +92,7 @@ void xpu_place_beside(xpu_codegen *cg, uint32_t layer, xpu_node node, const xpu_
     int32_t follows = 0;
     call->follows = call->ring_rows = call->made_rows = call->step_rows = call->ring_whole_w = xpu_arg_number(0);
     call->slots = call->lag = xpu_arg_number(0);
+    cg->layers.items[layer].windows = xpu_copy(cg->arena, s, sizeof *s);
     if (!maker) {
         xpu_place_window(cg, layer, tasks, sm_bytes, call);
         return;
@@ -105,7 +106,7 @@ void xpu_place_beside(xpu_codegen *cg, uint32_t layer, xpu_node node, const xpu_
     cg->layers.items[layer].begins_early = !why || !no_ring;
     if (!no_ring) {
         item->reason = xpu_printf(cg->arena, "with '%s', which makes its input, row by row in shared memory", maker);
-        share_scratch(cg, layer, s, tasks, sm_bytes, &found, call);
+        share_scratch(cg, layer, tasks, sm_bytes, &found, call);
         return;
     }
     if (why) {

@@ -42,8 +42,10 @@ struct xpu_task_group xpu_task_of(xpu_codegen *cg, const xpu_byte_tasks *tasks) 
 xpu_arg_address xpu_window_scratch(xpu_codegen *cg, uint32_t layer, const xpu_byte_tasks *tasks, int64_t sm_bytes) {
     const char *scratch = xpu_printf(cg->arena, "%s/tiles", cg->program.layers.items[layer].name);
     cg->layers.items[layer].task_cycles = tasks->predicted;
-    return xpu_arg_at(xpu_scratch_buffer(cg, layer - (uint32_t)cg->layers.items[layer].begins_early, layer,
-                                         xpu_dim_of(cg, sm_bytes), scratch));
+    cg->layers.items[layer].sm_bytes = (uint32_t)sm_bytes;
+    cg->layers.items[layer].scratch = xpu_scratch_buffer(cg, layer - (uint32_t)cg->layers.items[layer].begins_early,
+                                                         layer, xpu_dim_of(cg, sm_bytes), scratch);
+    return xpu_arg_at(cg->layers.items[layer].scratch);
 }
 
 void xpu_place_window(xpu_codegen *cg, uint32_t layer, const xpu_byte_tasks *tasks, int64_t sm_bytes,

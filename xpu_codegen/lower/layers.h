@@ -16,12 +16,12 @@ typedef struct xpu_codegen_layer {
     const xpu_tiles *tiles; /* on the tensor engine */
     double task_cycles; /* of windows over bytes and elementwise layers: of all tasks, at the largest size; 0: it has
                            none */
-    double ring_cycles; /* on the tensor engine: of it and the next ones, where these meet it in SM */
+    double ring_cycles; /* on an engine: of it and the next ones, where these meet it in SM */
     int in_ring;        /* its work is in ring_cycles of a layer before */
-    const xpu_conv_shape *windows; /* that meet a product in SM; else NULL */
+    const xpu_conv_shape *windows; /* over bytes, on the window engine; else NULL */
     uint32_t list_bytes;           /* of its lists of descriptors; 0: core 0 makes them */
-    uint32_t scratch;              /* on the tensor engine: the buffer of its tiles in SM */
-    uint32_t sm_bytes;             /* of windows that meet a product in SM: what either needs of their scratch alone */
+    uint32_t scratch;              /* on an engine: the buffer of its tiles in SM */
+    uint32_t sm_bytes;             /* of windows: what they, and the product that they meet, need of it alone */
     int begins_early; /* while so many layers before make its operand: its results live from the first of these on */
     int called_ahead; /* before the layer before it, on the cores, has run: its scratch lives from then on */
 } xpu_codegen_layer;

@@ -119,7 +119,7 @@ static uint32_t count_with_scratch(const xpu_codegen *cg, const layer_lists *lis
     const xpu_codegen_layer *item = &cg->layers.items[layer];
     uint32_t count = 1;
     if (!lists[layer].places || lists[layer].args.is_rung) return 0;
-    if (!item->tiles && item->kernel != XPU_KERNEL_elementwise) return 0;
+    if (!item->tiles && item->kernel != XPU_KERNEL_elementwise && item->ring_cycles <= 0) return 0;
     while (layer + count < cg->layers.count && lists[layer + count].args.is_rung) count++;
     return count > 1 && item->ring_cycles <= 0 ? 0 : count;
 }
@@ -247,7 +247,8 @@ static void use_lists(xpu_codegen *cg, const layer_lists *lists, uint32_t buffer
         if (!lists[i].places) continue;
         layer->list_bytes = xpu_is_listed(cg) ? lists[i].places * PLACE_BYTES : 0;
         layer->calls.items[0].unlisted = xpu_is_listed(cg) ? 0 : layer->calls.items[0].kernel + 1;
-        const int in_pipeline = lists[i].args.tail || (i > 1 && lists[i - 2].args.tail);
+        const int in_pipeline = lists[i].args.tail || (i > 1 && lists[i - 2].args.tail > 0) ||
+                                (i > 0 && lists[i - 1].args.tail == XPU_WINDOWS_FIRST);
         layer->calls.items[0].kernel = in_pipeline ? XPU_KERNEL_pipeline_lists : XPU_KERNEL_engine_lists;
         layer->calls.items[0].words += XPU_LISTS_WORDS;
         layer->calls.items[0].is_rung = lists[i].args.is_rung;

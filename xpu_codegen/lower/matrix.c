@@ -163,9 +163,8 @@ static struct xpu_tile_group tile_of(xpu_codegen *cg, uint32_t layer, xpu_node n
     tile.banks = xpu_arg_number(cg->chip.acc_banks);
     const char *scratch = xpu_printf(cg->arena, "%s/tiles", cg->program.layers.items[layer].name);
     xpu_dim bytes = xpu_dim_of(cg, tiles->sm_bytes);
-    cg->layers.items[layer].scratch = cg->layers.items[layer].in_ring
-                                          ? cg->layers.items[layer - 2].scratch
-                                          : xpu_scratch_buffer(cg, layer - (uint32_t)ahead, layer, bytes, scratch);
+    if (!cg->layers.items[layer].in_ring)
+        cg->layers.items[layer].scratch = xpu_scratch_buffer(cg, layer - (uint32_t)ahead, layer, bytes, scratch);
     tile.sm = xpu_arg_at(cg->layers.items[layer].scratch);
     tile.sm_bytes = xpu_arg_number(tiles->sm_bytes);
     return tile;

@@ -45,7 +45,8 @@ enum {
     XPU_COUNTER_CORE_STORE = 32 /* + core: that core's own stores (DMA1) */
 };
 
-/* Of the product that is recorded and the windows over its result: where they meet in SM; 0: they do not. */
+/* Of layers that are recorded together: where a product and the windows over its result meet in SM, rows being 0 where
+ * none comes before the windows, and where these and a product of their pixels do, slots being 0 where none does. */
 struct xpu_row_ring {
     xpu_tiling_ring_scratch at; /* addresses */
     int32_t rows, columns;

@@ -262,6 +262,9 @@ enum {
     XPU_WINDOW_MAXIMUM = 4   /* of window_i16: it has no weights */
 };
 
+/* `tail` of pipeline_lists: the first layer are windows, the next one a product that reads their results in SM. */
+enum { XPU_WINDOWS_FIRST = -1 };
+
 /* What of a layer stays in SM, bits of `whole`. */
 enum {
     XPU_TILE_WHOLE_X = 1,      /* the input tile has all input channels, for all column tiles; else a chunk's */
@@ -429,6 +432,20 @@ static inline uint64_t xpu_tiling_behind(const xpu_tiling_shape *s, const xpu_ti
                                          int32_t columns, int has_branch, xpu_tiling_format format) {
     const int32_t whole = xpu_tiling_behind_whole(r, s->out_h);
     return xpu_tiling_layout(s, r->step_rows, s->out_w, tile_c, whole, columns, has_branch, format).total;
+}
+
+/* Windows with no product before them, whose results a product reads in slots as above: what they have in SM
+ * themselves, tiles of step_rows whole rows with all channels, in whole lines. */
+static inline uint64_t xpu_tiling_before_slots(const xpu_tiling_shape *windows, int32_t step_rows, int has_weights) {
+    const xpu_tiling_task task = {windows->in_c, xpu_tiling_min(step_rows, windows->out_h), windows->out_w};
+    const xpu_tiling_format format = {1, 1, 0};
+    return (xpu_tiling_window_buffers_of(windows, &task, has_weights, format).total + 63) / 64 * 64;
+}
+
+/* Bytes from a slot to the next. */
+static inline uint32_t xpu_tiling_slot_bytes(const xpu_tiling_shape *windows, int32_t step_rows) {
+    const uint32_t pixel = xpu_tiling_x_pitch((uint32_t)windows->in_c, 1);
+    return xpu_tiling_align((uint32_t)step_rows * (uint32_t)windows->out_w * pixel);
 }
 
 /* What recurrent_i16 has in SM, in bytes from the start of its scratch. Blocks of weights as above: a column tile, and

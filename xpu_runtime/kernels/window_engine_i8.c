@@ -13,7 +13,8 @@
  * loads would else wait behind its own for a result. Its result is stored a step later, so that results of the product
  * do not wait in their queue for the window engine. Stores of windows have their own counter: the product's ticket is
  * known before. Where the product leaves its result in a ring of rows in SM (xpu_tiling_ring, on the host only),
- * nothing of it is loaded: channels are what changes from step to step then, before rows.
+ * nothing of it is loaded: channels are what changes from step to step then, before rows. Where a product reads the
+ * windows' results in SM nothing is stored.
  */
 #include "xpu_runtime/include/xpu_tiling.h"
 #include "xpu_runtime/kernels/rings.h"
@@ -73,8 +74,20 @@ static struct work {
 static struct {
     struct turns y;
     uint32_t base;            /* what the window engine has signalled before */
+    uint32_t products;        /* what the tensor engine has before the product that reads the results in SM */
     xpu_ticket blocks_loaded; /* what the first step waits for, too */
 } in_ring;
+
+/* On the host: where rows of the product before stand, and where results stay for one behind; 0: nowhere in SM. */
+static struct xpu_row_ring *rows_in_sm(void) {
+    struct xpu_row_ring *ring = xpu_recorded_ring();
+    return ring && ring->rows ? ring : 0;
+}
+
+static struct xpu_row_ring *slots_in_sm(void) {
+    struct xpu_row_ring *ring = xpu_recorded_ring();
+    return ring && ring->slots ? ring : 0;
+}
 
 /* ---- copies ---- */
 
@@ -192,7 +205,7 @@ static void queue_store(struct work *k, const struct cursor *at, xpu_ticket also
     uint32_t pixel = (uint32_t)((at->image * a->out_h + at->oh) * a->out_w + at->ow);
     uint32_t *words = ring_next(&rings[STORE], k->store, &k->stored);
     set_waits(words, k->computed, also);
-    const int is_ring = xpu_recorded_ring() != 0;
+    const int is_ring = rows_in_sm() != 0;
     struct turns *y = &in_ring.y;
     SET_ADDRESS(words, copy, src, is_ring ? address_now(y) : k->y.address[k->y.now]);
     SET_ADDRESS(words, copy, dst, a->y + k->result * (pixel * (uint32_t)a->y_pixel + (uint32_t)at->channel));
@@ -234,11 +247,11 @@ static void set_tile(struct work *k, const struct tile *t) {
     xpu_desc_window_set_oh(k->window, (uint32_t)t->rows);
     xpu_desc_window_set_ow(k->window, (uint32_t)t->columns);
     xpu_desc_window_set_columns(k->window, (uint32_t)t->channels);
-    const struct xpu_row_ring *ring = xpu_recorded_ring();
+    const struct xpu_row_ring *ring = rows_in_sm();
     xpu_desc_window_set_w_row_stride(k->window, k->weight * (uint32_t)(ring ? k->args.in_c : t->channels));
     xpu_desc_window_set_x_pixel_stride(k->window, ring ? ring->columns : operand);
     xpu_desc_window_set_x_row_stride(k->window, ring ? (int32_t)ring->at.row_bytes : t->in_columns * operand);
-    const int32_t pixel = ring && ring->slots ? (int32_t)xpu_tiling_x_pitch((uint32_t)k->args.in_c, 1) : result;
+    const int32_t pixel = slots_in_sm() ? (int32_t)xpu_tiling_x_pitch((uint32_t)k->args.in_c, 1) : result;
     xpu_desc_window_set_y_pixel_stride(k->window, pixel);
     xpu_desc_window_set_y_row_stride(k->window, t->columns * pixel);
     k->tile = *t;
@@ -250,15 +263,26 @@ static int is_set(const struct tile *set, const struct tile *t) {
            set->in_rows == t->in_rows && set->in_columns == t->in_columns && set->top == t->top && set->left == t->left;
 }
 
+/* Where a step's result goes that a product reads there, and the ticket of what of it stood there before. */
+static uint32_t slot_of(const struct work *k, const struct xpu_row_ring *ring, xpu_ticket *free) {
+    const int32_t step = k->at.oh / k->args.tile_h, before = step + 1 - ring->slots;
+    if (before > 0 && k->at.channel == 0)
+        *free = (xpu_ticket){XPU_COUNTER_TENSOR, in_ring.products + (uint32_t)(before * ring->readers)};
+    return ring->at.y + (uint32_t)(step % ring->slots) * ring->at.y_bytes + (uint32_t)k->at.channel;
+}
+
 static void queue_window(struct work *k, const struct tile *t) {
     const struct xpu_window_i8_args *a = &k->args;
     const uint32_t block = k->w.address[k->w.now];
     uint32_t *words = ring_next(&rings[WINDOW], k->window, &k->computed);
     flip(&k->y);
-    set_waits(words, k->loaded, k->y.free[k->y.now]);
+    xpu_ticket free = k->y.free[k->y.now];
+    uint32_t to = k->y.address[k->y.now];
+    if (slots_in_sm()) free = no_ticket, to = slot_of(k, slots_in_sm(), &free);
+    set_waits(words, k->loaded, free);
     SET_ADDRESS(words, window, x, k->x.address[k->places.ring_rows ? 0 : k->x.now]);
     if (k->places.ring_rows) set_ring(k, t, words);
-    SET_ADDRESS(words, window, y, k->y.address[k->y.now]);
+    SET_ADDRESS(words, window, y, to);
     SET_ADDRESS(words, window, w, a->w ? block : 0);
     const uint32_t bias = a->bias ? block + k->places.bias : 0; /* sums of bytes start from it */
     if (k->is_wide)
@@ -285,7 +309,7 @@ static struct tile tile_here(const struct work *k) {
 static int advance(struct work *k) {
     const struct xpu_window_i8_args *a = &k->args;
     struct cursor *at = &k->at;
-    if (xpu_recorded_ring()) { /* tiles are whole rows of one image */
+    if (rows_in_sm()) { /* tiles are whole rows of one image */
         at->channel += a->tile_c;
         if (at->channel >= a->in_c) at->channel = 0, at->oh += a->tile_h;
         return at->oh < a->out_h;
@@ -315,7 +339,7 @@ static xpu_ticket queue_product(struct work *k, const struct tile *t, int is_las
     while (k->product && (is_last || (int32_t)(ahead - xpu_expect(made.counter, 0).value) > 0)) {
         if (!k->product()) k->product = 0;
     }
-    return is_last && !xpu_recorded_ring() ? k->after : made;
+    return is_last && !rows_in_sm() ? k->after : made;
 }
 
 /* ---- rows in SM, on the host ---- */
@@ -336,15 +360,6 @@ static xpu_ticket step_made(int32_t row, int32_t end) {
     const struct xpu_window_i8_args *a = &work.args;
     const int32_t blocks = (a->in_c + a->tile_c - 1) / a->tile_c, made = (end + a->tile_c - 1) / a->tile_c;
     return (xpu_ticket){XPU_COUNTER_WINDOW, in_ring.base + (uint32_t)(row / a->tile_h * blocks + made)};
-}
-
-/* Where a step's result goes that a product reads there, and the ticket of what of it stood there before. */
-static uint32_t slot_of(const struct work *k, const struct xpu_row_ring *ring, xpu_ticket *free) {
-    const int32_t step = k->at.oh / k->args.tile_h, before = step + 1 - ring->slots;
-    const uint32_t products = k->progress.base + k->progress.signals * k->progress.steps;
-    if (before > 0 && k->at.channel == 0)
-        *free = (xpu_ticket){XPU_COUNTER_TENSOR, products + (uint32_t)(before * ring->readers)};
-    return ring->at.y + (uint32_t)(step % ring->slots) * ring->at.y_bytes + (uint32_t)k->at.channel;
 }
 
 static void queue_window_of_ring(struct work *k, const struct tile *t, xpu_ticket made) {
@@ -399,7 +414,7 @@ static void begin_ring(struct work *k) {
 static void queue_tile(struct work *k, const struct tile *t, xpu_ticket made) {
     if (!k->has_begun) begin(k);
     if (!is_set(&k->tile, t)) set_tile(k, t);
-    if (xpu_recorded_ring()) {
+    if (rows_in_sm()) {
         queue_window_of_ring(k, t, made);
         return;
     }
@@ -420,15 +435,15 @@ static int queue_step(void) {
     const struct cursor at = k->at;
     const int is_last = !advance(k);
     k->at = at;
-    if (xpu_recorded_ring() && !k->has_begun) begin_ring(k);
+    if (rows_in_sm() && !k->has_begun) begin_ring(k);
     const xpu_ticket made = queue_product(k, &t, is_last);
     if (k->has_unstored) queue_store(k, &k->unstored, no_ticket);
     queue_tile(k, &t, made);
-    if (xpu_recorded_ring() && xpu_recorded_ring()->slots) return advance(k);
-    k->has_unstored = k->follows && !is_last && !xpu_recorded_ring();
+    if (slots_in_sm()) return advance(k);
+    k->has_unstored = k->follows && !is_last && !rows_in_sm();
     k->unstored = at;
     /* rows of the product that no window reads are done, too, when the layer is: then the scratch is free */
-    if (!k->has_unstored) queue_store(k, &at, is_last && xpu_recorded_ring() ? k->after : no_ticket);
+    if (!k->has_unstored) queue_store(k, &at, is_last && rows_in_sm() ? k->after : no_ticket);
     return advance(k);
 }
 
@@ -499,8 +514,8 @@ static void set_up_buffers(struct work *k) {
                                     .dilation_w = a->dilation_w};
     const xpu_tiling_task task = {min_i32(a->tile_c, a->in_c), min_i32(a->tile_h, a->out_h),
                                   min_i32(a->tile_w, a->out_w)};
-    const xpu_tiling_window_buffers at =
-        xpu_tiling_window_buffers_of(&shape, &task, a->w != 0, (xpu_tiling_format){k->operand, k->weight, k->result});
+    const xpu_tiling_format format = {k->operand, k->weight, slots_in_sm() ? 0 : k->result};
+    const xpu_tiling_window_buffers at = xpu_tiling_window_buffers_of(&shape, &task, a->w != 0, format);
     if (at.total > (uint64_t)a->sm_bytes) xpu_abort(ABORT_SHARED_MEMORY);
     k->places = (struct places){at.bias, at.factors, at.params, at.row_bytes, at.ring_rows};
     k->first_window = xpu_expect(XPU_COUNTER_WINDOW, 0).value;
@@ -518,10 +533,16 @@ static void set_up_ring(struct work *k) {
     k->places.params = ring->at.params - k->args.sm;
     k->free = no_ticket;
     in_ring.y = make_turns(ring->at.y, ring->at.y_bytes, 3, no_ticket);
-    in_ring.base = xpu_expect(XPU_COUNTER_WINDOW, 0).value;
     k->w = make_pair(ring->at.w, 0, 0, no_ticket);
     ring->free = rows_free;
-    ring->made = step_made;
+}
+
+/* Where a product reads the results in SM: when it may, and when these may be overwritten. */
+static void set_up_slots(const struct work *k, struct xpu_row_ring *slots) {
+    in_ring.base = xpu_expect(XPU_COUNTER_WINDOW, 0).value;
+    in_ring.products = k->product ? k->progress.base + k->progress.signals * k->progress.steps
+                                  : xpu_expect(XPU_COUNTER_TENSOR, 0).value;
+    slots->made = step_made;
 }
 
 /* `wide`: of a layer over float32, else NULL. */
@@ -541,18 +562,18 @@ static xpu_ticket run(const struct xpu_window_i8_args *args, const struct wide *
     /* of the layer whose scratch was here; of a product that is followed it is elsewhere, and that began behind others
      */
     k->free = product ? (xpu_ticket){progress.counter, progress.base + 1} : xpu_engines_done;
-    if (product && xpu_recorded_ring())
+    if (product && rows_in_sm())
         set_up_ring(k);
     else
         set_up_buffers(k);
+    if (xpu_recorded_ring()) set_up_slots(k, xpu_recorded_ring());
     k->params = place_params(&xpu_engine_parameters, params);
     make_templates(k, wide ? wide : &(struct wide){0}, layer);
     const uint32_t tiles =
         ceil_div((uint32_t)a->out_h, (uint32_t)a->tile_h) * ceil_div((uint32_t)a->out_w, (uint32_t)a->tile_w);
     const uint32_t steps = tiles * (uint32_t)a->batch * ceil_div((uint32_t)a->in_c, (uint32_t)a->tile_c);
     xpu_continue_later(queue_step, layer, 0, &(struct xpu_progress){.counter = XPU_NO_COUNTER});
-    const int is_stored = !(product && xpu_recorded_ring() && xpu_recorded_ring()->slots);
-    const uint32_t counter = is_stored ? XPU_COUNTER_WINDOW_STORE : XPU_COUNTER_WINDOW;
+    const uint32_t counter = !slots_in_sm() ? XPU_COUNTER_WINDOW_STORE : XPU_COUNTER_WINDOW;
     xpu_engines_done = (xpu_ticket){counter, xpu_expect(counter, 0).value + steps};
     return params_needed_until(&xpu_engine_parameters, xpu_engines_done);
 }

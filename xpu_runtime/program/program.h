@@ -11,7 +11,7 @@
 #include "xpu_runtime/include/xpu_control.h"
 #include "xpu_runtime/program/packing.h"
 
-enum { XPU_PROGRAM_VERSION = 7, XPU_PROGRAM_MAX_SYMBOLS = 256 };
+enum { XPU_PROGRAM_VERSION = 8, XPU_PROGRAM_MAX_SYMBOLS = 256 };
 /* Inputs of at most so many integers may define symbols. */
 enum { XPU_PROGRAM_MAX_ELEMENTS = 16 };
 

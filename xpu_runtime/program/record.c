@@ -12,6 +12,7 @@
 enum { LAYERS = XPU_LISTED_TOGETHER, LAYER_TAGS = 0xffff, PARAMS_BYTES = 4 * XPU_POST_WORDS, MOST = 1 << 24 };
 enum { MOST_FIELD = 0xffff, MOST_STRIDE = 0xff }; /* of descriptors */
 enum { PRODUCT, WINDOWS, BEHIND };                /* layers of a pipeline, as they are recorded */
+enum { FIRST, READER };                           /* of windows, and a product that reads their results */
 
 typedef struct {
     uint32_t words[XPU_DESC_WORDS];
@@ -28,7 +29,8 @@ typedef struct {
     int (*taken)(void); /* of the layer before, by the one that follows it */
     uint32_t layer, y[LAYERS];
     struct xpu_progress progress[LAYERS];
-    struct xpu_row_ring *ring; /* between the first two layers; NULL: there is none */
+    struct xpu_row_ring *ring; /* where layers meet in SM; NULL: they do not */
+    uint32_t reader;           /* the layer that reads the windows' results there; 0: none */
     xpu_recorded_behind chain; /* of a product behind the windows */
     int alone;                 /* there is one layer */
     int apart;                 /* their scratch is free before the layer before them ends */
@@ -106,11 +108,11 @@ void xpu_record_bell(uint32_t engine) {
 }
 
 struct xpu_row_ring *xpu_recorded_ring(void) {
-    return now.call < BEHIND ? now.ring : NULL;
+    return !now.reader || now.call < now.reader ? now.ring : NULL;
 }
 
 struct xpu_row_ring *xpu_recorded_slots(void) {
-    return now.call == BEHIND ? now.ring : NULL;
+    return now.reader && now.call == now.reader ? now.ring : NULL;
 }
 
 int xpu_recorded_apart(void) {
@@ -244,6 +246,27 @@ static void take_args(const record *r, const xpu_recorded_call *call, uint32_t i
     recorded->words = NULL;
 }
 
+/* The same of windows and the product that reads their results. All that is rung for but the windows is the product's.
+ */
+static void join_reader(xpu_recorded *recorded) {
+    struct xpu_pipeline_lists_args *windows = &recorded[FIRST].args, *reader = &recorded[READER].args;
+    const struct xpu_pipeline_lists_args own = *windows;
+    *windows = *reader;
+    windows->lists = own.lists;
+    windows->early = own.early;
+    windows->loads = own.loads + reader->loads;
+    windows->load_base = own.load_base;
+    windows->more_work = own.work;
+    windows->tail = XPU_WINDOWS_FIRST;
+    windows->windows_done = own.work_base + own.work;
+    windows->places = own.places;
+    windows->y = 0;
+    reader->lists = own.lists + recorded[FIRST].places * XPU_DESC_WORDS * (uint32_t)sizeof(uint32_t);
+    reader->load_base += own.loads;
+    reader->is_rung = 1;
+    reader->y = 0;
+}
+
 /* The layers have one list of each engine: the first one's call rings for all. */
 static void join(const record *r, const xpu_recorded_call *calls, uint32_t count, xpu_recorded *recorded) {
     struct xpu_pipeline_lists_args *first = &recorded[PRODUCT].args, *second = &recorded[WINDOWS].args;
@@ -292,8 +315,17 @@ static int is_product(const xpu_recorded_call *call) {
     return strncmp(call->kernel, "conv2d_", strlen("conv2d_")) == 0;
 }
 
+/* Whether a product reads the results of windows, before which there is no product with a ring. */
+static int reads_windows(const xpu_recorded_call *call, const xpu_recorded_call *windows) {
+    struct xpu_window_i8_args args;
+    if (strcmp(windows->kernel, "window_i8") != 0 || strcmp(call->kernel, "conv2d_i8") != 0) return 0;
+    memcpy(&args, windows->words, sizeof args);
+    return args.ring_rows == 0 && args.slots != 0;
+}
+
 int xpu_is_recorded_with(const xpu_recorded_call *call, const xpu_recorded_call *before, int dumps) {
     struct xpu_window_i8_args args;
+    if (reads_windows(call, before)) return !dumps && call->layer == before->layer + 1;
     if (strcmp(call->kernel, "window_i8") != 0 || !is_product(before) || call->layer != before->layer + 1) return 0;
     memcpy(&args, call->words, sizeof args);
     if (args.ring_rows) return !dumps && strcmp(before->kernel, "conv2d_i8") == 0;
@@ -359,6 +391,25 @@ static int take_pipeline(const xpu_recorded_call *calls, uint32_t count, struct 
     return count <= BEHIND || can_read_slots(&l->w, &l->q);
 }
 
+/* Windows and the product that reads their results; 0: it does not. */
+static int take_reader(const xpu_recorded_call *calls, struct pipeline *l) {
+    memset(l, 0, sizeof *l);
+    memcpy(&l->w, calls[FIRST].words, sizeof l->w);
+    memcpy(&l->q, calls[READER].words, sizeof l->q);
+    if (!can_window_i8(&l->w) || l->w.batch != 1 || l->w.whole || l->w.in_c != l->w.out_c) return 0;
+    if (l->w.step_rows < 1 || l->w.step_rows > MOST_FIELD || l->w.in_c > MOST_FIELD || l->w.in_w > MOST_FIELD) return 0;
+    return l->w.ring_rows == 0 && can_read_slots(&l->w, &l->q);
+}
+
+/* Bytes of the scratch of both; *behind: where that of the product begins. */
+static uint64_t bytes_of_reader(const struct pipeline *l, uint32_t columns, uint32_t *behind) {
+    const xpu_tiling_shape windows = SHAPE(l->w), shape = SHAPE(l->q);
+    const xpu_tiling_ring rows = ring_of(&l->w, 1);
+    const uint64_t own = xpu_tiling_before_slots(&windows, l->w.step_rows, l->w.w != 0);
+    *behind = l->w.sm + (uint32_t)own;
+    return own + xpu_tiling_behind(&shape, &rows, l->q.tile_c, (int32_t)columns, l->q.branch != 0, XPU_TILING_I8);
+}
+
 /* Bytes of the scratch of a pipeline, and where that of the product behind the windows begins. */
 static uint64_t bytes_of_pipeline(const struct pipeline *l, int has_behind, uint32_t columns, uint32_t *behind) {
     const uint64_t both = (lay_out_ring(&l->p, &l->w, has_behind, columns).total + 63) / 64 * 64;
@@ -380,29 +431,35 @@ static xpu_recorded_scratch scratch_of_all(const xpu_recorded_call *calls, uint3
         if (begin < all.begin) all.begin = begin;
         if (end > all.end) all.end = end;
     }
-    if (count < 2 || !ring_rows_of(&calls[WINDOWS])) return all;
-    const int can = take_pipeline(calls, count, &l);
-    const uint64_t end = can ? l.p.sm + bytes_of_pipeline(&l, count > BEHIND, columns, &behind) : UINT64_MAX;
+    uint64_t end = UINT64_MAX;
+    if (count < 2) return all;
+    if (reads_windows(&calls[READER], &calls[FIRST])) {
+        if (take_reader(calls, &l)) end = l.w.sm + bytes_of_reader(&l, columns, &behind);
+    } else if (!ring_rows_of(&calls[WINDOWS])) {
+        return all;
+    } else if (take_pipeline(calls, count, &l)) {
+        end = l.p.sm + bytes_of_pipeline(&l, count > BEHIND, columns, &behind);
+    }
     if (end > all.end) all.end = end;
     return all;
 }
 
-/* The product behind the windows, whose steps come between those of the first. */
+/* The product behind the windows, whose steps come between those of the first, or the windows' own. */
 static void run_behind(struct pipeline *l, const xpu_recorded_call *calls, struct xpu_row_ring *ring) {
     const xpu_ticket none = {XPU_NO_COUNTER, 0};
-    xpu_finish_queueing(); /* of both before */
+    xpu_finish_queueing(); /* of those before */
     xpu_recorded_behind chain = {.first = now.places,
                                  .windows = SHAPE(l->w),
                                  .ring = ring_of(&l->w, 1),
                                  .pad_top = l->w.pad_top,
-                                 .blocks = xpu_tiling_column_tiles(l->p.out_c, ring->columns),
+                                 .blocks = xpu_tiling_column_tiles(l->w.in_c, ring->columns),
                                  .column_tiles = xpu_tiling_column_tiles(l->q.out_c, ring->columns),
-                                 .banks = l->p.banks < l->q.banks ? l->p.banks : l->q.banks};
+                                 .banks = ring->rows && l->p.banks < l->q.banks ? l->p.banks : l->q.banks};
     l->q.whole = xpu_tiling_behind_whole(&chain.ring, l->q.out_h);
     l->q.tile_h = l->w.step_rows, l->q.tile_w = l->q.out_w, l->q.sm_bytes = MOST;
-    now.call = BEHIND;
+    now.call = now.reader;
     xpu_engines_done = none;
-    xpu_conv2d_i8(&l->q, calls[BEHIND].layer, none);
+    xpu_conv2d_i8(&l->q, calls[now.reader].layer, none);
     chain.loads = now.places - chain.first;
     xpu_finish_queueing();
     now.chain = chain;
@@ -419,6 +476,7 @@ static void run_pipeline(const xpu_recorded_call *calls, uint32_t count, xpu_tic
     struct xpu_window_i8_args *w = &l.w;
     const int has_behind = count > BEHIND;
     const xpu_tiling_ring rows = ring_of(w, has_behind);
+    now.reader = has_behind ? BEHIND : 0;
     *ring = (struct xpu_row_ring){.rows = w->ring_rows, .columns = (int32_t)now.columns, .slots = rows.slots};
     ring->at = lay_out_ring(p, w, has_behind, now.columns);
     if (has_behind) {
@@ -439,6 +497,27 @@ static void run_pipeline(const xpu_recorded_call *calls, uint32_t count, xpu_tic
         run_behind(&l, calls, ring);
     else
         xpu_finish_queueing();
+}
+
+/* Windows, and a product that reads their results in SM. */
+static void run_reader(const xpu_recorded_call *calls, xpu_ticket after, struct xpu_row_ring *ring) {
+    struct pipeline l;
+    if (!take_reader(calls, &l)) {
+        now.problem = "it reads no results of windows";
+        return;
+    }
+    const xpu_tiling_shape windows = SHAPE(l.w);
+    *ring = (struct xpu_row_ring){.columns = (int32_t)now.columns, .slots = l.w.slots};
+    ring->readers = xpu_tiling_column_tiles(l.q.out_c, ring->columns) * xpu_tiling_chunks(0, l.q.in_c, l.q.tile_c);
+    bytes_of_reader(&l, now.columns, &l.q.sm);
+    ring->at.y = l.q.sm;
+    ring->at.y_bytes = xpu_tiling_slot_bytes(&windows, l.w.step_rows);
+    now.ring = ring;
+    now.reader = READER;
+    l.w.tile_h = l.w.step_rows, l.w.tile_w = l.w.out_w, l.w.tile_c = l.w.in_c, l.w.follows = 0, l.w.sm_bytes = MOST;
+    now.call = FIRST;
+    xpu_window_i8(&l.w, calls[FIRST].layer, after);
+    run_behind(&l, calls, ring);
 }
 
 /* The kernels of all layers, and what they have not queued when they return. */
@@ -498,18 +577,23 @@ const char *xpu_record_layers(const xpu_recorded_call *calls, uint32_t count, ui
     struct xpu_row_ring ring;
     if (count > 1 && ring_rows_of(&calls[1]))
         run_pipeline(calls, count, follows ? before : none, &ring);
+    else if (count > 1 && reads_windows(&calls[READER], &calls[FIRST]))
+        run_reader(calls, follows ? before : none, &ring);
     else
         run_kernels(calls, count, follows ? before : none);
     now.ring = NULL;
     r = now;
     const xpu_ticket done = xpu_engines_done;
     pthread_mutex_unlock(&lock);
-    if (count > BEHIND) merge(&r, recording, scratch);
+    if (r.reader) merge(&r, recording, scratch);
     weave(&r, recording, follows ? before : none, scratch);
     if (follows) relax(&r, recording, before, scratch);
     if (!r.problem) {
         for (uint32_t i = 0; i < count; i++) take_args(&r, &calls[i], i, recording, &recorded[i]);
-        if (count > 1) join(&r, calls, count, recorded);
+        if (r.reader == READER)
+            join_reader(recorded);
+        else if (count > 1)
+            join(&r, calls, count, recorded);
         take_lists(&r, count, arena, recorded);
         r.counters.words = recorded->words + (size_t)count * XPU_DESC_WORDS;
         r.counters.count = r.places;

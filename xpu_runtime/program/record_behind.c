@@ -30,6 +30,20 @@ static void take_step(merger *m, const xpu_recorded_behind *c) {
     }
 }
 
+/* A step of the product behind the windows that make its input, and one more, whose loads come before its own. */
+static void set_order_of_windows(merger *m, const xpu_recorded_behind *c) {
+    const int32_t steps = (c->windows.out_h + c->ring.step_rows - 1) / c->ring.step_rows;
+    int32_t step = 0, windows = 0;
+    for (uint32_t i = 0; i < c->first; i++) {
+        take(m, i);
+        if (m->d->engines[i] != XPU_ENGINE_WINDOW) continue;
+        windows++;
+        take_loads(m, c);
+        for (; step < steps && xpu_tiling_min(step + 2, steps) <= windows; step++) take_step(m, c);
+    }
+    while (m->next < m->d->count) take(m, m->next++);
+}
+
 /* Loads of the second product come behind the first's first step, which waits for what had this place in SM. */
 static void set_order(merger *m, const xpu_recorded_behind *c) {
     int32_t step = 0, products = 0;
@@ -123,7 +137,10 @@ static void put_in_order(const merger *m, xpu_descriptors *d, int32_t banks, xpu
 const char *xpu_merge_behind(const xpu_recorded_behind *chain, xpu_descriptors *d, const uint32_t *signals,
                              xpu_arena *scratch) {
     merger m = {.d = d, .order = XPU_NEW_ARRAY(scratch, uint32_t, d->count), .next = chain->first};
-    set_order(&m, chain);
+    if (chain->ring.rows)
+        set_order(&m, chain);
+    else
+        set_order_of_windows(&m, chain);
     renumber(&m, XPU_ENGINE_DMA0, XPU_COUNTER_LOAD, signals[XPU_COUNTER_LOAD], scratch);
     renumber(&m, XPU_ENGINE_TENSOR, XPU_COUNTER_TENSOR, signals[XPU_COUNTER_TENSOR], scratch);
     put_in_order(&m, d, chain->banks, scratch);

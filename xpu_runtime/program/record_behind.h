@@ -1,7 +1,9 @@
 /*
  * A product behind windows over the rows of another one. All three meet in SM; both products have one queue. Their
  * descriptors are recorded one product after the other; here the second one's come between the first one's, where
- * xpu_tiling_before_step says, and waits for loads and products are those for the same ones.
+ * xpu_tiling_before_step says, and waits for loads and products are those for the same ones. Where no product is in
+ * front of the windows (ring.rows is 0) these have a queue of loads with the one behind them, and its steps come
+ * between theirs.
  */
 #ifndef XPU_PROGRAM_RECORD_BEHIND_H
 #define XPU_PROGRAM_RECORD_BEHIND_H
