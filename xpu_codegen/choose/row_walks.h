@@ -9,7 +9,7 @@
 #include "xpu_codegen/choose/tiles.h"
 #include "xpu_runtime/program/record.h"
 
-enum { XPU_WALK_MOST_STEPS = XPU_MOST_LISTED / 4 };
+enum { XPU_WALK_MOST_STEPS = 1024 };
 
 /* Of a unit for a descriptor. */
 typedef struct {

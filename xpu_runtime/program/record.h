@@ -18,7 +18,7 @@
 /* Descriptors that the lists of one or two layers made together, and those of a program, may have: where there are
  * more, each has more work, in which core 0 makes the next ones; and the places of parameters that come with the
  * former. */
-enum { XPU_MOST_LISTED = 4096, XPU_MOST_LISTED_OF_ALL = 32768, XPU_LISTED_PARAMETERS = 3 };
+enum { XPU_MOST_LISTED = 16384, XPU_MOST_LISTED_OF_ALL = 262144, XPU_LISTED_PARAMETERS = 3 };
 
 /* Layers that may have lists together. */
 enum { XPU_LISTED_TOGETHER = 3, XPU_MOST_SLOTS = 3 };
