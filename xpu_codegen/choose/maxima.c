@@ -18,7 +18,7 @@ static int has_taps_inside(const xpu_codegen *cg, xpu_value x, const xpu_window 
 }
 
 const char *xpu_why_not_wide_maximum(xpu_codegen *cg, xpu_node node) {
-    enum { CHANNELS = 1, MOST_STEP = 255 };
+    enum { CHANNELS = 1, MOST_STEP = 255, MOST_TAPS = XPU_WINDOW_KERNEL * XPU_WINDOW_KERNEL * XPU_WINDOW_KERNEL };
     const xpu_value x = xpu_node_input(cg->graph, node, XPU_IN_X), y = xpu_node_output(cg->graph, node, XPU_OUT_Y);
     const xpu_window w = xpu_window_of(cg->graph, node);
     if (xpu_has_groups(cg->graph)) return "maxima among quantised integers keep the bits of the model";
@@ -29,7 +29,7 @@ const char *xpu_why_not_wide_maximum(xpu_codegen *cg, xpu_node node) {
     xpu_set_window(&shape, w);
     if (!xpu_padding_fits(&shape)) return "its padding is larger than a descriptor's fields";
     for (int axis = 0; axis < XPU_WINDOW_AXES; axis++) {
-        if (w.kernel[axis] > XPU_WINDOW_KERNEL) return "a window of more than 7 x 7 runs on the cores";
+        if (w.kernel[axis] > MOST_TAPS) return "a window of more than 343 x 343 runs on the cores";
         if (w.stride[axis] > MOST_STEP || w.dilation[axis] > MOST_STEP)
             return "its stride or dilation is larger than a descriptor's fields";
     }

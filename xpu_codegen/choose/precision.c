@@ -13,10 +13,12 @@
 #include <string.h>
 
 #include "core/arith.h"
+#include "core/passes/rewrite.h"
 #include "xpu_codegen/choose/attention.h"
 #include "xpu_codegen/choose/averages.h"
 #include "xpu_codegen/choose/chain_loops.h"
 #include "xpu_codegen/choose/computed_weights.h"
+#include "xpu_codegen/choose/large_maxima.h"
 #include "xpu_codegen/choose/maxima.h"
 #include "xpu_codegen/choose/merged_products.h"
 #include "xpu_codegen/choose/phases.h"
@@ -456,9 +458,19 @@ static xpu_value find_absmax(xpu_codegen *cg, xpu_value source, xpu_value *known
     return known[source.id];
 }
 
+/* A maximum of a maximum in integers: its operand's are multiples of the other one's scale, and stay what they are. */
+static xpu_node inner_maximum(const xpu_codegen *cg, xpu_node node, xpu_value x) {
+    const xpu_node none = {0}, inner = xpu_made_by(cg->graph, x, XPU_OP_MAX_POOL);
+    const int both = inner.id && xpu_node_is(cg->graph, node, XPU_OP_MAX_POOL) && has_int16_input(cg, inner);
+    return both ? inner : none;
+}
+
 static void connect_absmax(xpu_codegen *cg, xpu_node node, xpu_value *known) {
-    xpu_value source = same_magnitudes(cg, xpu_node_input(cg->graph, node, XPU_IN_X));
-    xpu_node_set_input(cg->graph, node, XPU_IN_ABSMAX, find_absmax(cg, source, known));
+    const xpu_value source = same_magnitudes(cg, xpu_node_input(cg->graph, node, XPU_IN_X));
+    const xpu_node inner = inner_maximum(cg, node, source);
+    const xpu_value absmax =
+        inner.id ? xpu_node_input(cg->graph, inner, XPU_IN_ABSMAX) : find_absmax(cg, source, known);
+    xpu_node_set_input(cg->graph, node, XPU_IN_ABSMAX, absmax);
 }
 
 static int is_depthwise(xpu_codegen *cg, xpu_node node) {
@@ -562,6 +574,7 @@ xpu_status xpu_choose_precision(xpu_codegen *cg) {
     const char *const *names = names_of_choices(cg, scratch);
     if (status == XPU_OK) status = xpu_merge_products(cg);
     if (status == XPU_OK) status = xpu_multiply_phases(cg);
+    if (status == XPU_OK) status = xpu_split_maxima(cg);
     XPU_FOR_ALL_NODES(cg->graph, node) {
         if (status == XPU_OK && has_integer_weights(cg, node)) status = quantise_weights(cg, node);
     }
