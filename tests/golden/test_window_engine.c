@@ -3,13 +3,14 @@
  * for run on it. The random networks are those of test_random_quantised.c, with the answers of onnxruntime.
  */
 #include "tests/gen/onnx_build.h"
+#include "tests/golden/drawn_network.h"
 #include "tests/golden/random_quantised.h"
 #include "tests/unit/network_file.h"
 
 #define NANO     "tests/chip/nano-window.json"
 #define STANDARD "standard"
 
-enum { MOST_CHANNELS = 200, MOST_TAPS = 64, MOST_ELEMENTS = 1 << 17 };
+enum { MOST_CHANNELS = 200, MOST_TAPS = 1024, MOST_ELEMENTS = 1 << 17 };
 
 /* ---- one window ---- */
 
@@ -66,7 +67,9 @@ static void run_window(const window *v, const char *chip, xpu_arena *arena, xpu_
     if (good) {
         uint64_t on_engine = count_layers(check.program, "window_i8", arena);
         CU_ASSERT_EQUAL(on_engine, strcmp(v->unit, "window") == 0);
+        xpu_func_configure(&(xpu_func_options){.check_races = 1});
         good = xpu_device_check_layers(&check, &x, 1, &y);
+        xpu_func_configure(&(xpu_func_options){.check_races = 0});
     }
     if (!good) printf("%s, %d x %d x %d: %s\n", chip, (int)v->channels, (int)v->height, (int)v->width, check.message);
     CU_ASSERT(good);
@@ -86,7 +89,6 @@ static void shapes(void) {
         {1, 4, 5, 6, {3, 3}, 3, 1, {2, 2, 2, 2}, 0, "window"},
         {1, 64, 40, 45, {3, 3}, 1, 1, {1, 1, 1, 1}, 128, "window"},
         {1, 12, 30, 30, {1, 1}, 1, 1, {0, 0, 0, 0}, 0, "window"},
-        {1, 16, 30, 30, {8, 8}, 1, 1, {3, 3, 3, 3}, 0, "core"},
         {1, 16, 30, 14, {3, 3}, 1, 1, {300, 1, 300, 1}, 0, "window"},
         {1, 4, 3, 1, {3, 1}, 255, 1, {40000, 0, 1, 0}, 0, "core"}, /* padding over 16 bits */
         {1, 4, 3, 1, {3, 1}, 255, 1, {1, 0, 40000, 0}, 0, "core"},
@@ -102,19 +104,69 @@ static void shapes(void) {
     bench_close(&b);
 }
 
+/* Kernels of more than 7 x 7 taps are parts, whose sums stay in SM. */
+static void large_kernels(void) {
+    static const window windows[] = {
+        {1, 16, 30, 30, {8, 8}, 1, 1, {3, 3, 3, 3}, 0, "window"},
+        {1, 64, 1, 200, {1, 31}, 1, 1, {0, 15, 0, 15}, 0, "window"},
+        {2, 36, 24, 25, {13, 9}, 2, 1, {6, 0, 1, 8}, 9, "window"},
+        {1, 100, 60, 20, {9, 2}, 1, 2, {8, 1, 8, 1}, 0, "window"}, /* several tiles, one below the other */
+        {1, 8, 40, 40, {31, 31}, 1, 1, {15, 15, 15, 15}, 200, "window"},
+        {1, 4, 3, 2, {15, 14}, 1, 1, {7, 7, 7, 7}, 0, "window"},
+    };
+    BENCH_OPEN(b);
+    for (int i = 0; i < MOST_ELEMENTS; i++) input[i] = (float)((i * 7919 + i / 97) % 256 - 131);
+    for (size_t i = 0; i < sizeof windows / sizeof *windows; i++) {
+        run_window(&windows[i], STANDARD, b.arena, &b.diags);
+        run_window(&windows[i], NANO, b.arena, &b.diags);
+    }
+    bench_close(&b);
+}
+
+/* XPU_RANDOM_SEED=N tries one. */
+static void drawn_kernels(void) {
+    enum { SEEDS = 24 };
+    const char *only = getenv("XPU_RANDOM_SEED");
+    BENCH_OPEN(b);
+    for (int i = 0; i < MOST_ELEMENTS; i++) input[i] = (float)((i * 7919 + i / 97) % 256 - 131);
+    for (uint32_t seed = 1; seed <= SEEDS; seed++) {
+        uint32_t state = only ? (uint32_t)atoi(only) : seed;
+        window v = {.batch = 1 + draw(&state, 2), .channels = 4 * (1 + draw(&state, 20)), .unit = "window"};
+        v.stride = 1 + draw(&state, 3);
+        v.dilation = 1 + (draw(&state, 4) == 0);
+        v.w_zero = (int)draw(&state, 2) * 77;
+        v.height = 1 + draw(&state, 28), v.width = 1 + draw(&state, 28);
+        v.kernel[0] = 1 + draw(&state, 20), v.kernel[1] = 8 + draw(&state, 24);
+        for (int i = 0; i < 4; i++)
+            v.pads[i] = v.kernel[i % 2] * v.dilation / 2 + draw(&state, (uint32_t)v.kernel[i % 2]);
+        run_window(&v, STANDARD, b.arena, &b.diags);
+        run_window(&v, NANO, b.arena, &b.diags);
+        if (CU_get_number_of_failures() || only) printf("seed %u; ", only ? (unsigned)atoi(only) : seed);
+        if (only) break;
+    }
+    bench_close(&b);
+}
+
+/* On the cores 943,722 cycles, of 64 x 56 x 56. */
+static void verilated(void) {
+    static const window v = {1, 32, 56, 28, {9, 9}, 1, 1, {4, 4, 4, 4}, 0, "window"};
+    enum { MOST = 22000 };
+    BENCH_OPEN(b);
+    const xpurt_tensor x = {"x", "float32", 4, {1, 32, 56, 28}, input};
+    check_verilated(write_model(&v, b.arena, &b.diags), "auto", &x, "window", "window", MOST);
+    bench_close(&b);
+}
+
 /* One program for several sizes: tiles and scratch are chosen for ranges of them. */
-static void free_sizes(void) {
-    static const window v = {1, 24, 9, 9, {3, 3}, 2, 1, {1, 1, 1, 1}, 0, "window"};
+static void run_free_sizes(const window *v) {
     static const int sizes[][3] = {{1, 9, 9}, {3, 5, 60}, {2, 37, 40}, {1, 64, 64}};
     xpu_device_check check;
     BENCH_OPEN(b);
-    xpu_arena *arena = xpu_arena_new(&b.mem, "test");
-    for (int i = 0; i < MOST_ELEMENTS; i++) input[i] = (float)((i * 7919 + i / 97) % 256 - 131);
-    const char *model = write_model(&v, arena, &b.diags), *shape = "x=N=1..3,24,H=5..64,W=5..64";
+    const char *model = write_model(v, b.arena, &b.diags), *shape = "x=N=1..3,24,H=5..64,W=5..64";
     int good = xpu_device_check_compile_shape(&check, model, NANO, "auto", shape);
-    if (good) CU_ASSERT_EQUAL(count_layers(check.program, "window_i8", arena), 1);
+    if (good) CU_ASSERT_EQUAL(count_layers(check.program, "window_i8", b.arena), 1);
     for (size_t i = 0; i < sizeof sizes / sizeof *sizes && good; i++) {
-        xpurt_tensor x = {"x", "float32", 4, {sizes[i][0], v.channels, sizes[i][1], sizes[i][2]}, input}, y = {0};
+        xpurt_tensor x = {"x", "float32", 4, {sizes[i][0], v->channels, sizes[i][1], sizes[i][2]}, input}, y = {0};
         good = xpu_device_check_layers(&check, &x, 1, &y);
         xpurt_tensor_clear(&y);
     }
@@ -122,6 +174,13 @@ static void free_sizes(void) {
     CU_ASSERT(good);
     xpu_device_check_close(&check);
     bench_close(&b);
+}
+
+static void free_sizes(void) {
+    static const window windows[] = {{1, 24, 9, 9, {3, 3}, 2, 1, {1, 1, 1, 1}, 0, "window"},
+                                     {1, 24, 9, 9, {13, 9}, 1, 1, {6, 4, 6, 4}, 0, "window"}};
+    for (int i = 0; i < MOST_ELEMENTS; i++) input[i] = (float)((i * 7919 + i / 97) % 256 - 131);
+    for (int i = 0; i < 2; i++) run_free_sizes(&windows[i]);
 }
 
 /* ---- a computed bias ---- */
@@ -208,5 +267,6 @@ static void random_networks(void) {
     bench_close(&b);
 }
 
-XPU_TEST_MAIN("window engine", {"shapes", shapes}, {"free sizes", free_sizes}, {"computed bias", computed_bias},
+XPU_TEST_MAIN("window engine", {"shapes", shapes}, {"large kernels", large_kernels}, {"drawn kernels", drawn_kernels},
+              {"large kernels on rtl", verilated}, {"free sizes", free_sizes}, {"computed bias", computed_bias},
               {"random networks", random_networks})

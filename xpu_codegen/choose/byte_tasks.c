@@ -145,11 +145,23 @@ typedef struct {
     double step, ends;
 } engine_cycles;
 
+/* Of the taps of an output; parts read and write sums, too. */
+static double output_cycles_of(const problem *p) {
+    enum { SUM_LINES = 4 };
+    const xpu_tiling_shape *s = &p->shape;
+    if (!p->has_weights) return (double)parts((int64_t)s->kernel_h * s->kernel_w, XPU_WINDOW_TAPS);
+    const int64_t rows = xpu_tiling_window_parts(s->kernel_h), columns = xpu_tiling_window_parts(s->kernel_w);
+    const int64_t taps = (int64_t)xpu_tiling_window_part(s->kernel_h) * xpu_tiling_window_part(s->kernel_w);
+    int64_t part = parts(taps, XPU_WINDOW_TAPS);
+    if (rows * columns > 1 && part < SUM_LINES) part = SUM_LINES;
+    return (double)(rows * columns * part);
+}
+
 static engine_cycles step_cycles_of(const problem *p, const xpu_tiling_task *t, uint32_t channels) {
     const xpu_tiling_shape *s = &p->shape;
     const xpu_tiling_window_buffers at = xpu_tiling_window_buffers_of(s, t, p->has_weights, p->format);
     const double rate = p->format.operand * p->format.weight; /* cycles for the products of a byte and a byte */
-    const double taps = rate * (double)parts((int64_t)s->kernel_h * s->kernel_w, XPU_WINDOW_TAPS);
+    const double taps = rate * output_cycles_of(p);
     /* bytes that do not lie side by side; 16 floats are a line */
     const double pixel = t->tile_c < s->in_c && p->format.operand == 1 ? ENGINE_PIXEL : 0;
     const double rows = xpu_tiling_input_extent(t->tile_h, s->stride_h, s->kernel_h, s->dilation_h, s->in_h);
@@ -239,18 +251,20 @@ static double choose_for_engine(const problem *p, uint32_t channels, xpu_tiling_
     return least;
 }
 
-/* Whether fields of descriptors have room for the window and its padding. */
-static int is_window(const xpu_conv_shape *s) {
+/* Whether fields of descriptors have room for the window and its padding; depthwise kernels of bytes may be parts,
+ * whose sums fit 32 bits. */
+static int is_window(const xpu_conv_shape *s, int may_be_parts) {
+    enum { MOST_TAPS = INT32_MAX / (UINT8_MAX * UINT8_MAX) - 1 };
     for (int d = 0; d < 2; d++)
-        if (s->kernel[d] > XPU_WINDOW_KERNEL || s->stride[d] > ENGINE_MOST_STRIDE ||
-            s->dilation[d] > ENGINE_MOST_STRIDE)
+        if ((s->kernel[d] > XPU_WINDOW_KERNEL && !may_be_parts) || s->stride[d] > ENGINE_MOST_STRIDE ||
+            s->dilation[d] > ENGINE_MOST_STRIDE || s->kernel[d] > MOST_TAPS)
             return 0;
-    return xpu_padding_fits(s);
+    return s->kernel[0] * s->kernel[1] <= MOST_TAPS && xpu_padding_fits(s);
 }
 
 static int choose_window_tasks(xpu_codegen *cg, const xpu_conv_shape *conv, int has_weights, int is_whole,
                                xpu_tiling_format format, xpu_byte_tasks *tasks, int64_t *sm_bytes) {
-    if (!cg->chip.window_channels || (!is_whole && !is_window(conv))) return 0;
+    if (!cg->chip.window_channels || (!is_whole && !is_window(conv, has_weights && format.operand == 1))) return 0;
     const xpu_tiling_shape upper = xpu_tiling_shape_of(cg, conv);
     if (is_whole && (upper.in_h > XPU_WINDOW_MOST_EXTENT || upper.in_w > XPU_WINDOW_MOST_EXTENT)) return 0;
     problem p = {upper,
@@ -385,7 +399,8 @@ xpu_tiling_format xpu_byte_format(const xpu_codegen *cg, xpu_node node) {
 static int has_depthwise_tasks(xpu_codegen *cg, const xpu_conv_shape *s) {
     xpu_byte_tasks tasks;
     int64_t sm_bytes;
-    return xpu_byte_window_fits(cg, s, 1) || xpu_choose_window_tasks(cg, s, 1, 0, &tasks, &sm_bytes);
+    return (s->kernel[0] <= XPU_BYTE_ROWS && xpu_byte_window_fits(cg, s, 1)) ||
+           xpu_choose_window_tasks(cg, s, 1, 0, &tasks, &sm_bytes);
 }
 
 int xpu_is_byte_depthwise(xpu_codegen *cg, xpu_node node) {
@@ -393,6 +408,6 @@ int xpu_is_byte_depthwise(xpu_codegen *cg, xpu_node node) {
     xpu_conv_shape s = xpu_conv_shape_of(cg, node);
     int64_t channels;
     return s.groups > 1 && xpu_dim_is_const(&cg->graph->dims, s.in_c, &channels) && channels == s.groups &&
-           xpu_dim_upper(cg, s.out_c) == channels && channels % 4 == 0 && s.kernel[0] <= XPU_BYTE_ROWS &&
-           has_depthwise_tasks(cg, &s) && !xpu_node_input(cg->graph, node, XPU_IN_BRANCH).id;
+           xpu_dim_upper(cg, s.out_c) == channels && channels % 4 == 0 && has_depthwise_tasks(cg, &s) &&
+           !xpu_node_input(cg->graph, node, XPU_IN_BRANCH).id;
 }

@@ -172,6 +172,8 @@ const char *xpu_choose_slots(xpu_codegen *cg, const xpu_conv_shape *windows, int
     const int64_t room = (int64_t)cg->chip.sm_bytes - (int64_t)XPU_MAILBOX_BYTES * XPU_MAX_CORES;
     const xpu_tiling_shape *s = &p.windows;
     if (xpu_dim_upper(cg, windows->batch) != 1) return "there are several images";
+    if (has_weights && xpu_tiling_window_parts(s->kernel_h) * xpu_tiling_window_parts(s->kernel_w) > 1)
+        return "the kernel of those is parts";
     if (s->in_c > MOST_FIELD || s->in_w > MOST_FIELD) return "a row is more than a descriptor's fields hold";
     set_behind(cg, &p, behind);
     p.blocks = xpu_tiling_column_tiles(s->in_c, p.columns);

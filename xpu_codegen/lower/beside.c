@@ -7,6 +7,7 @@
 #include "xpu_codegen/lower/by_size.h"
 #include "xpu_codegen/lower/layers.h"
 #include "xpu_codegen/lower/steps.h"
+#include "xpu_runtime/include/generated/xpu_chip_regs.h"
 
 int xpu_has_computed_parameters(const xpu_codegen *cg, xpu_node node) {
     static const uint32_t inputs[] = {XPU_IN_WSCALE, XPU_IN_BIAS};
@@ -93,7 +94,8 @@ void xpu_place_beside(xpu_codegen *cg, uint32_t layer, xpu_node node, const xpu_
     call->follows = call->ring_rows = call->made_rows = call->step_rows = call->ring_whole_w = xpu_arg_number(0);
     call->slots = call->lag = xpu_arg_number(0);
     cg->layers.items[layer].windows = xpu_copy(cg->arena, s, sizeof *s);
-    if (!maker) {
+    if (!maker || s->kernel[0] > XPU_WINDOW_KERNEL || s->kernel[1] > XPU_WINDOW_KERNEL) {
+        if (maker) item->reason = xpu_printf(cg->arena, "behind '%s', not beside it: its kernel is parts", maker);
         xpu_place_window(cg, layer, tasks, sm_bytes, call);
         return;
     }

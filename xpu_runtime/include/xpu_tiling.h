@@ -222,12 +222,24 @@ static inline int32_t xpu_tiling_window_ring(const xpu_tiling_shape *s, const xp
 
 /* What a task of the window engine has in SM, in bytes from the start of its scratch: the ring of input rows, or twice
  * the input tile; twice the result, and of a block of channels weights [kernel_h * kernel_w][tile_c], bias and factors,
- * each from the start of the block's copy on; then the post-processor's parameters. Elements as the format says. */
+ * each from the start of the block's copy on; then the post-processor's parameters, and where the kernel is parts the
+ * sums of a tile. Elements as the format says. */
 typedef struct {
     int32_t ring_rows; /* 0: there is no ring */
-    uint32_t row_bytes, x_bytes, y, y_bytes, w, w_bytes, bias, factors, params;
+    uint32_t row_bytes, x_bytes, y, y_bytes, w, w_bytes, bias, factors, params, sums;
     uint64_t total;
 } xpu_tiling_window_buffers;
+
+/* A kernel of more taps than the engine has is parts of about one size along the axis; taps of each but perhaps the
+ * last. */
+static inline int32_t xpu_tiling_window_parts(int32_t kernel) {
+    enum { MOST = 7 };
+    return (kernel + MOST - 1) / MOST;
+}
+static inline int32_t xpu_tiling_window_part(int32_t kernel) {
+    const int32_t count = xpu_tiling_window_parts(kernel);
+    return (kernel + count - 1) / count;
+}
 
 static inline xpu_tiling_window_buffers xpu_tiling_window_buffers_of(const xpu_tiling_shape *s,
                                                                      const xpu_tiling_task *t, int has_weights,
@@ -251,7 +263,10 @@ static inline xpu_tiling_window_buffers xpu_tiling_window_buffers_of(const xpu_t
     at.factors = at.bias + xpu_tiling_align(4 * channels);
     at.w_bytes = at.factors + xpu_tiling_align(4 * channels);
     at.params = at.w + 2 * at.w_bytes;
-    at.total = inputs * x + 2 * (y + at.w_bytes) + 4 * 64 + XPU_TILING_PARAMS;
+    const int is_parts = has_weights && xpu_tiling_window_parts(s->kernel_h) * xpu_tiling_window_parts(s->kernel_w) > 1;
+    const uint64_t sums = is_parts ? y / format.result * 4 : 0;
+    at.sums = at.params + XPU_TILING_PARAMS;
+    at.total = inputs * x + 2 * (y + at.w_bytes) + 4 * 64 + XPU_TILING_PARAMS + sums;
     return at;
 }
 

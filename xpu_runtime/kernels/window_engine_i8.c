@@ -3,7 +3,8 @@
  * float32 depthwise convolution, maxima and means, whose input is quantised to int16 by its absmax on the way into SM
  * (window_i16).
  *
- * A step is a tile of output pixels of a block of channels: its loads (DMA0), one window descriptor, a store (DMA1).
+ * A step is a tile of output pixels of a block of channels: its loads (DMA0), one window descriptor, or, of bytes, one
+ * for each part of a kernel that has more taps than the engine, a store (DMA1).
  * What belongs to a block of channels (weights, bias, factors) is loaded with its first tile. All of them
  * have two buffers in SM, so the loads of the next step run while one is computed and an earlier result is stored. Core
  * 0 only queues; the rest stands in the descriptors' waits. Channels of bytes are a multiple of 4.
@@ -47,14 +48,20 @@ struct wide {
 
 /* What of xpu_tiling_window_buffers is needed later; LM is small. */
 struct places {
-    uint32_t bias, factors, params, row_bytes;
+    uint32_t bias, factors, params, row_bytes, sums;
     int32_t ring_rows; /* 0: there is no ring */
+};
+
+/* Some taps of the kernel, as many as the engine has. */
+struct part {
+    int32_t ky, kx, rows, columns;
 };
 
 static struct work {
     struct xpu_window_i8_args args;
     uint8_t has_unstored, has_begun, is_wide, image, operand, weight,
         result;                 /* bytes of elements of x, where it comes from and in SM, ... */
+    int32_t parts;              /* of the kernel */
     struct cursor at, unstored; /* unstored: of the last step, if its result is not */
     xpu_ticket after, free;
     int (*product)(void); /* queues some more of the product that this follows; 0: nothing is left, or there is none */
@@ -111,6 +118,37 @@ static void load_dense(struct work *k, uint32_t to, uint32_t from, int32_t bytes
     set_box(load(k, k->dense, to, from, after, free), 1, 1, bytes);
 }
 
+/* The part of the kernel behind this one; 0: it was the last. */
+static int next_part(const struct work *k, struct part *p) {
+    const struct xpu_window_i8_args *a = &k->args;
+    p->kx += p->columns;
+    if (p->kx >= a->kernel_w) p->kx = 0, p->ky += p->rows;
+    if (p->ky >= a->kernel_h) return 0;
+    p->rows = min_i32(xpu_tiling_window_part(a->kernel_h), a->kernel_h - p->ky);
+    p->columns = min_i32(xpu_tiling_window_part(a->kernel_w), a->kernel_w - p->kx);
+    return 1;
+}
+
+/* Weights of each part one behind the other. */
+static void load_weights(struct work *k, uint32_t to, int32_t channels) {
+    const struct xpu_window_i8_args *a = &k->args;
+    const int32_t weight = k->weight, pitch = weight * (int32_t)round_up((uint32_t)a->in_c, 16);
+    const uint32_t from = a->w + (uint32_t)(weight * k->at.channel);
+    const xpu_ticket free = k->w.free[k->w.now];
+    struct part p = {0, 0, 0, 0};
+    while (next_part(k, &p)) {
+        ring_the_bell(&rings[LOAD]);
+        uint32_t *words =
+            load(k, k->dense, to, from + (uint32_t)(pitch * (p.ky * a->kernel_w + p.kx)), no_ticket, free);
+        set_box(words, p.rows, p.columns, weight * channels);
+        xpu_desc_copy_set_src_stride1(words, pitch * a->kernel_w);
+        xpu_desc_copy_set_src_stride2(words, pitch);
+        xpu_desc_copy_set_dst_stride1(words, weight * channels * p.columns);
+        xpu_desc_copy_set_dst_stride2(words, weight * channels);
+        to += (uint32_t)(weight * channels * p.rows * p.columns);
+    }
+}
+
 /* Weights, bias and factors of a block of channels: they wait for the layer before only where one makes them. */
 static void load_block(struct work *k, int32_t channels) {
     const struct xpu_window_i8_args *a = &k->args;
@@ -119,6 +157,10 @@ static void load_block(struct work *k, int32_t channels) {
     if (a->factors) load_dense(k, to + k->places.factors, a->factors + 4 * first, 4 * channels, free);
     if (a->bias) load_dense(k, to + k->places.bias, a->bias + 4 * first, 4 * channels, free);
     if (!a->w) return;
+    if (k->parts > 1) {
+        load_weights(k, to, channels);
+        return;
+    }
     const uint32_t weight = k->weight;
     uint32_t *words = load(k, k->dense, to, a->w + weight * first, no_ticket, free);
     set_box(words, 1, a->kernel_h * a->kernel_w, (int32_t)weight * channels);
@@ -269,6 +311,51 @@ static uint32_t slot_of(const struct work *k, const struct xpu_row_ring *ring, x
     if (before > 0 && k->at.channel == 0)
         *free = (xpu_ticket){XPU_COUNTER_TENSOR, in_ring.products + (uint32_t)(before * ring->readers)};
     return ring->at.y + (uint32_t)(step % ring->slots) * ring->at.y_bytes + (uint32_t)k->at.channel;
+}
+
+/* A part of bytes adds to the sums that the one before has left; the last one drains. */
+static void set_part(const struct work *k, const struct tile *t, const struct part *p, int is_last, uint32_t *words) {
+    const struct xpu_window_i8_args *a = &k->args;
+    const uint32_t sums = k->args.sm + k->places.sums;
+    xpu_desc_window_set_kh(words, (uint32_t)p->rows);
+    xpu_desc_window_set_kw(words, (uint32_t)p->columns);
+    xpu_desc_window_set_pad_top(words, t->top - p->ky * a->dilation_h);
+    xpu_desc_window_set_pad_left(words, t->left - p->kx * a->dilation_w);
+    if (p->ky + p->kx) {
+        xpu_desc_window_set_accumulate(words, 1);
+        SET_ADDRESS(words, window, start, sums);
+    }
+    if (is_last) return;
+    const int32_t pixel = 4 * t->channels;
+    xpu_desc_window_set_drain(words, 0);
+    xpu_desc_window_set_y_type(words, XPU_TYPE_I32);
+    xpu_desc_window_set_y_pixel_stride(words, pixel);
+    xpu_desc_window_set_y_row_stride(words, t->columns * pixel);
+    SET_ADDRESS(words, window, y, sums);
+}
+
+/* The first one waits for its operands, and for the sums of the tile before, the last one for the place of the result.
+ */
+static void queue_parts(struct work *k, const struct tile *t) {
+    const uint32_t block = k->w.address[k->w.now];
+    struct part p = {0, 0, 0, 0};
+    uint32_t w = block;
+    flip(&k->y);
+    for (int32_t i = 1; next_part(k, &p); i++) {
+        const int is_last = i == k->parts;
+        const xpu_ticket before = k->computed;
+        uint32_t *words = ring_next(&rings[WINDOW], k->window, &k->computed);
+        set_waits(words, i == 1 ? k->loaded : is_last ? k->y.free[k->y.now] : no_ticket, before);
+        SET_ADDRESS(words, window, x, k->x.address[k->x.now]);
+        SET_ADDRESS(words, window, y, k->y.address[k->y.now]);
+        SET_ADDRESS(words, window, w, w);
+        SET_ADDRESS(words, window, start, k->args.bias ? block + k->places.bias : 0);
+        SET_ADDRESS(words, window, scale, k->args.factors ? block + k->places.factors : 0);
+        set_part(k, t, &p, is_last, words);
+        ring_the_bell(&rings[WINDOW]);
+        w += (uint32_t)(k->weight * t->channels * p.rows * p.columns);
+    }
+    k->x.free[k->x.now] = k->w.free[k->w.now] = k->computed;
 }
 
 static void queue_window(struct work *k, const struct tile *t) {
@@ -424,7 +511,10 @@ static void queue_tile(struct work *k, const struct tile *t, xpu_ticket made) {
     else
         load_input(k, t, made);
     ring_the_bell(&rings[LOAD]);
-    queue_window(k, t);
+    if (k->parts > 1)
+        queue_parts(k, t);
+    else
+        queue_window(k, t);
     ring_the_bell(&rings[WINDOW]);
 }
 
@@ -517,7 +607,7 @@ static void set_up_buffers(struct work *k) {
     const xpu_tiling_format format = {k->operand, k->weight, slots_in_sm() ? 0 : k->result};
     const xpu_tiling_window_buffers at = xpu_tiling_window_buffers_of(&shape, &task, a->w != 0, format);
     if (at.total > (uint64_t)a->sm_bytes) xpu_abort(ABORT_SHARED_MEMORY);
-    k->places = (struct places){at.bias, at.factors, at.params, at.row_bytes, at.ring_rows};
+    k->places = (struct places){at.bias, at.factors, at.params, at.row_bytes, at.sums, at.ring_rows};
     k->first_window = xpu_expect(XPU_COUNTER_WINDOW, 0).value;
     if (k->places.ring_rows) number_rows(k);
     k->x = make_pair(a->sm, 0, at.x_bytes, k->free);
@@ -557,6 +647,8 @@ static xpu_ticket run(const struct xpu_window_i8_args *args, const struct wide *
     k->image = k->result = wide ? 4 : 1;
     k->operand = wide ? 2 : 1;
     k->weight = wide && !wide->w_int8 ? 2 : 1;
+    k->computed = no_ticket;
+    k->parts = args->w ? xpu_tiling_window_parts(args->kernel_h) * xpu_tiling_window_parts(args->kernel_w) : 1;
     const struct xpu_window_i8_args *a = &k->args;
     k->follows = product ? a->follows : 0;
     /* of the layer whose scratch was here; of a product that is followed it is elsewhere, and that began behind others

@@ -110,6 +110,14 @@ static void add_product(collector *c, const uint32_t *words) {
     add_bytes(c, xpu_desc_tensor_get_start(words), (uint64_t)sizeof(int32_t) * xpu_desc_tensor_get_columns(words), 0);
 }
 
+/* Accumulators that are not drained. */
+static void add_sums(collector *c, const uint32_t *words) {
+    const box y = tile_box(xpu_desc_window_get_oh(words), xpu_desc_window_get_y_row_stride(words),
+                           xpu_desc_window_get_ow(words), xpu_desc_window_get_y_pixel_stride(words),
+                           (uint32_t)sizeof(int32_t) * xpu_desc_window_get_columns(words));
+    add_box(c, xpu_desc_window_get_y(words), &y, 1);
+}
+
 /* Of a ring all rows. */
 static void add_window(collector *c, const uint32_t *words) {
     const uint32_t ring = xpu_desc_window_get_x_ring_rows(words), columns = xpu_desc_window_get_columns(words);
@@ -140,8 +148,10 @@ int32_t xpu_recorded_accesses(const uint32_t *words, xpu_recorded_access accesse
         add_product(&c, words);
         return c.count;
     case XPU_OPCODE_WINDOW:
-        if (!xpu_desc_window_get_drain(words)) return -1;
-        add_post(&c, words);
+        if (xpu_desc_window_get_drain(words))
+            add_post(&c, words);
+        else
+            add_sums(&c, words);
         add_window(&c, words);
         return c.count;
     default: return -1;
