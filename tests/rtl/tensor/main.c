@@ -251,6 +251,39 @@ static void places_taken_again(bench *b) {
     }
 }
 
+/* A product and more drains without one of its bank than any ring holds: each waits for the one before it. */
+static void drains_in_a_row(bench *b) {
+    enum { COUNT = 13, SIDE = 8, BYTES = 0x4000 };
+    xpu_desc_tensor d = {ONE_TAP,
+                         .channels = 8,
+                         .columns = CHIP_COLUMNS,
+                         .tile_rows = SIDE,
+                         .tile_cols = SIDE,
+                         .oh = SIDE,
+                         .ow = SIDE,
+                         .x_pixel_stride = 8,
+                         .x_row_stride = 8 * SIDE,
+                         .w_row_stride = CHIP_COLUMNS,
+                         .post_mode = XPU_POST_FLOAT,
+                         .x = X_AT,
+                         .w = W_AT};
+    uint32_t words[COUNT * XPU_DESC_WORDS];
+    for (uint32_t timing = 0; timing < 20 && b->failed < 3; timing++) {
+        b->random = timing;
+        scribble(b, X_AT, X_BYTES);
+        scribble(b, W_AT, W_BYTES);
+        for (unsigned i = 0; i < COUNT; i++) {
+            xpu_desc_post p = {.params = SMALL_AT, .y = Y_AT + BYTES * i, .y_type = XPU_TYPE_F32};
+            p.y_pixel_stride = 4 * (int32_t)CHIP_COLUMNS, p.y_row_stride = SIDE * p.y_pixel_stride;
+            d.channels = i ? 0 : 8, d.accumulate = d.drain = i > 0;
+            pack_tensor(words + (size_t)i * XPU_DESC_WORDS, &d, &p);
+        }
+        draw_small(b, SMALL_AT, 0, 1e-4f);
+        copy_memory(b);
+        if (func_runs(b, words, COUNT, timing)) compare_list(b, words, COUNT, timing, timing);
+    }
+}
+
 /* ---- Faults ---- */
 
 typedef struct {
@@ -427,6 +460,7 @@ int main(int argc, char **argv) {
     bench b;
     if (!bench_open(&b, &chip, XPU_ENGINE_TENSOR, describe, &diags)) return 1;
     printf("array %ux%u, %u lists from seed %u\n", CHIP_ROWS, CHIP_COLUMNS, lists, seed);
+    drains_in_a_row(&b);
     for (unsigned i = 0; i < lists && b.failed < 3; i++) {
         b.random = seed + i;
         one_list(&b, seed + i);
