@@ -80,11 +80,11 @@ LINT_SLANG := $(PYTHON) scripts/lint-slang
 .PHONY: lint-slang
 lint-slang: | $(BUILD)/rtl/params
 	$(Q)if ! $(LINT_SLANG); then exit 0; fi; set -e; \
-	for chip in configs/chip/*.json; do \
-	    $(LINT_SLANG) xpu_chip $(RTL_PKG) $(RTL_SV) $$($(PARAMS) configs/chip $$chip | sed -n 's/^GENERICS := //p'); \
+	for chip in configs/chip/*.json tests/chip/*.json; do \
+	    $(LINT_SLANG) xpu_chip $(RTL_PKG) $(RTL_SV) $$($(PARAMS) $${chip%/*} $$chip | sed -n 's/^GENERICS := //p'); \
 	done; \
 	$(LINT_SLANG) bare tests/rtl/bare/bare.sv; \
-	$(LINT_SLANG) pair $(RTL_PKG) $(RTL_SV) tests/rtl/dma/pair.sv
+	$(LINT_SLANG) pair $(RTL_PKG) $(patsubst %,sim/rtl/xpu_%.sv,dma queues regs) tests/rtl/dma/pair.sv
 
 # Benches with a file of their own
 -include $(wildcard tests/rtl/*/*.mk)

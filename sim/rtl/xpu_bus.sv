@@ -172,8 +172,8 @@ module xpu_bus #(
               end
             end
             last_q <= at;
-            address = fetch ? fetch_address[32 * core +: 32] : bus_address[32 * core +: 32];
-            mask = fetch ? {64{1'b1}} : bus_mask[64 * core +: 64];
+            address = fetch ? fetch_address[32 * 32'(core) +: 32] : bus_address[32 * 32'(core) +: 32];
+            mask = fetch ? {64{1'b1}} : bus_mask[64 * 32'(core) +: 64];
             write = !fetch && bus_write[core];
             target = target_of(fetch, mask == 64'd0, address);
             if (target[3:1] == 3'd0 || !direct_q) begin
@@ -183,7 +183,7 @@ module xpu_bus #(
               req_fetch = fetch;
               req_address = address;
               req_mask = mask;
-              if (write) req_wdata = bus_wdata[512 * core +: 512];
+              if (write) req_wdata = bus_wdata[512 * 32'(core) +: 512];
               req_tag = {fetch, 4'(core)};
               line_goes = fetch && target[0];
               mem_valid <= target[3:0];

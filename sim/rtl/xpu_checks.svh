@@ -33,7 +33,7 @@
   always @(posedge clk) begin \
     if (!rst) begin \
       assert (!(answered) || (taken) || name``_open != 0) else $error(`"name: an answer that nobody asked for`"); \
-      assert (name``_open <= 16'(most)) else $error(`"name: more requests than there is room for answers`"); \
+      assert (name``_open <= 16'(unsigned'(most))) else $error(`"name: more requests than there is room for answers`"); \
     end \
     name``_open <= rst ? 16'd0 : name``_open + 16'(taken) - 16'(answered); \
   end

@@ -989,7 +989,7 @@ module xpu_core #(
               x_op = op;
               x_pc = d_pc;
               x_insn = d_insn;
-              x_a = use_pc ? d_pc : i[14] && (kind == KIND_CSR) || (kind == KIND_VCONFIG && i[31:30] == 2'd3)
+              x_a = use_pc ? d_pc : (i[14] && kind == KIND_CSR) || (kind == KIND_VCONFIG && i[31:30] == 2'd3)
                   ? {27'd0, i[19:15]} : va;
               x_b = use_imm ? imm : vb;
               x_imm = imm;

@@ -144,7 +144,9 @@ module xpu_queues #(
   assign quiet = !work_q && !door_valid && change_valid == '0 && desc_done == '0 &&
                  (desc_valid & desc_ready) == '0 && !q_done && !(q_valid && q_ready) &&
                  (engine_fault == '0 || fault_valid);
-  for (genvar e = 0; e < ENGINES; e = e + 1) assign state[5*e +: 5] = idle_q[e] ? own_q[5*e +: 5] : engine_state[5*e +: 5];
+  for (genvar e = 0; e < ENGINES; e = e + 1) begin : states
+    assign state[5*e +: 5] = idle_q[e] ? own_q[5*e +: 5] : engine_state[5*e +: 5];
+  end
 
   always_ff @(posedge clk) begin : p_queues
     int unsigned i, j, k, q, s, c, d;

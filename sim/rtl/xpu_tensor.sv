@@ -101,7 +101,7 @@ module xpu_tensor #(
   // The parts: what they keep, and a task that is their step. All steps are made by one block: so the simulator looks
   // at one condition in a cycle without work, and what goes from one part to the next are plain variables. A part
   // declares what it hands on and stands before those that read it; what goes both ways is declared here.
-  logic d_wide[4];         // of gather and array: operands of 16 bits
+  logic d_wide[4];         // of gather, which sets it, and array: operands of 16 bits
   logic [2:0] d_write;     // where the next descriptor goes in their rings
   logic [1:0] q_credit;    // of array and post-processor: rows of start values that may be prepared
 `include "xpu_tensor_gather.svh"
@@ -123,7 +123,7 @@ module xpu_tensor #(
     if (rst) begin
       sized = 0; refused = 0;
     end else if (sized) begin
-      sized = 0; in_post = in; drains = in.drain; places = in_places;
+      sized = 0; in_post = {in}; drains = in.drain; places = in_places;
       wide = in.mode != xpu_chip_pkg::OPERANDS_8X8; quantised = in.post_mode == xpu_chip_pkg::POST_QUANTISED[0];
       is_tensor = in.opcode == xpu_chip_pkg::OPCODE_TENSOR; is_post = in.opcode == xpu_chip_pkg::OPCODE_POST;
       posts = is_post || (is_tensor && in.drain); ys = log_bytes(in.y_type); bs = log_bytes(in.branch_type);
@@ -207,7 +207,8 @@ module xpu_tensor #(
       // The next descriptor
       if (desc_valid && !taken && !refused && count != 4 && 3'(p_write - p_start) < 4 && 3'(p_write - p_setup) < 4 &&
           !faulty) begin
-        sized = 1; in = desc; in_places = 32'(in.oh) * 32'(in.ow); in_x_places = 32'(in.tile_rows) * 32'(in.tile_cols);
+        sized = 1; in = desc; in_places = 32'(in.oh) * 32'(in.ow);
+        in_x_places = 32'(in.tile_rows) * 32'(in.tile_cols);
         in_taps = 32'(in.kh) * 32'(in.kw); in_tap_weights = 32'(in.channels) * 32'(in.columns);
         in_tap_bytes = 64'(in.channels) * 64'(in.w_row_stride);
       end

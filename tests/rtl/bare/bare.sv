@@ -12,7 +12,7 @@
 `define ENDLOOP(i) i=i+1; end
 `define ENDLOOP4(i) i=i+4; end
 `endif
-module bare #(parameter int K=32, N=32, AW=8, ACC=32)(
+module bare #(parameter int unsigned K=32, N=32, AW=8, ACC=32)(
   input logic clk, en, w_load, a_valid, input logic [15:0] w_idx,
   input logic [N*AW-1:0] w_row, input logic [K*AW-1:0] a_row,
   output logic y_valid, output logic [N*ACC-1:0] y_row);
@@ -21,7 +21,7 @@ module bare #(parameter int K=32, N=32, AW=8, ACC=32)(
   logic [31:0] y_q [N];
   logic v1, v2;
   assign y_valid = v2;
-  for (genvar g=0;g<N;g++) assign y_row[g*ACC +: ACC] = y_q[g];
+  for (genvar g=0;g<N;g++) begin : outputs assign y_row[g*ACC +: ACC] = y_q[g]; end
   always @(posedge clk) begin : p_dot
     int unsigned k, n, z;
     k = 0; n = 0; z = 0;
@@ -33,6 +33,10 @@ module bare #(parameter int K=32, N=32, AW=8, ACC=32)(
     end
     if (en) begin v1 <= a_valid; v2 <= v1; end
   end
-  for (genvar g=0;g<K;g++) always @(posedge clk) if (en && a_valid) a_q[g] <= {{24{a_row[g*AW+AW-1]}},a_row[g*AW +: AW]};
-  for (genvar g=0;g<N;g++) always @(posedge clk) if (w_load) w_q[w_idx[$clog2(K)-1:0]][g] <= {{24{w_row[g*AW+AW-1]}},w_row[g*AW +: AW]};
+  for (genvar g=0;g<K;g++) begin : operands
+    always @(posedge clk) if (en && a_valid) a_q[g] <= {{24{a_row[g*AW+AW-1]}},a_row[g*AW +: AW]};
+  end
+  for (genvar g=0;g<N;g++) begin : weights
+    always @(posedge clk) if (w_load) w_q[w_idx[$clog2(K)-1:0]][g] <= {{24{w_row[g*AW+AW-1]}},w_row[g*AW +: AW]};
+  end
 endmodule
