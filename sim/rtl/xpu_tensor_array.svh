@@ -46,7 +46,8 @@
   logic [31:0] k_base[2];    // address of the pass
   logic [31:0] k_at[2];      // address of the row
   logic k_new[2];
-  logic [26:0] k_tag[4];
+  logic [26:0] k_tag0[2];    // by walker and parity of the line: valid bit, line
+  logic [26:0] k_tag1[2];
   logic [31:0] k_line[LINES*16];
   logic [3:0] k_write, k_read, k_flight;
   logic [31:0] k_window[32];
@@ -121,7 +122,7 @@
     end else begin \
       k_low[u] = 0; k_base[u] = k_at[u]; \
       if (k_left[u] <= ROWS) begin \
-        k_new[u] = 1; k_desc[u] = k_desc[u] + 1; k_tag[2*(u)] = 0; k_tag[2*(u)+1] = 0; \
+        k_new[u] = 1; k_desc[u] = k_desc[u] + 1; k_tag``u[0] = 0; k_tag``u[1] = 0; \
       end \
       k_left[u] = k_left[u] - ROWS; \
     end
@@ -145,7 +146,7 @@
       s1_valid = 0; s2_valid = 0; start_count = 0; start_use = 0; bank_busy = 0; q_write = 0; q_read = 0;
       q_pixel = 0; q_column = 0; d_busy = 0; d_oldest = 0; e_write = 0; e_read = 0;
       for (i = 0; i < 2; i = i + 1) begin
-        k_desc[i] = 0; k_low[i] = 0; k_row[i] = 0; k_chunk[i] = 0; k_new[i] = 1; k_tag[2*i] = 0; k_tag[2*i+1] = 0;
+        k_desc[i] = 0; k_low[i] = 0; k_row[i] = 0; k_chunk[i] = 0; k_new[i] = 1; k_tag0[i] = 0; k_tag1[i] = 0;
       end
     end else begin
       computed = 0; row_ready = 0;
@@ -257,16 +258,16 @@
           end
           k_row[0] = k_row[0] + 1;
         end else begin
-          if (k_tag[32'(la[0])] != {1'b1, la}) begin
+          if (k_tag0[32'(la[0])] != {1'b1, la}) begin
             if (!popped && k_read != k_write) begin
-              popped = 1; k_tag[32'(la[0])] = {1'b1, la};
+              popped = 1; k_tag0[32'(la[0])] = {1'b1, la};
               `LOOP(k, 16) k_window[32'(la[0])*16+k] = k_line[32'(k_read[2:0])*16+k]; `ENDLOOP(k)
               k_read = k_read + 1; k_flight = k_flight - 1;
             end else go = 0;
           end
-          if (lb != la && k_tag[32'(lb[0])] != {1'b1, lb}) begin
+          if (lb != la && k_tag0[32'(lb[0])] != {1'b1, lb}) begin
             if (go && !popped && k_read != k_write) begin
-              popped = 1; k_tag[32'(lb[0])] = {1'b1, lb};
+              popped = 1; k_tag0[32'(lb[0])] = {1'b1, lb};
               `LOOP(k, 16) k_window[32'(lb[0])*16+k] = k_line[32'(k_read[2:0])*16+k]; `ENDLOOP(k)
               k_read = k_read + 1; k_flight = k_flight - 1;
             end else go = 0;
@@ -330,17 +331,17 @@
       issued = 0; go = k_desc[1] != d_write && !w_want && k_flight != 4'(LINES);
       for (j = 0; j < WEIGHT_ROWS * CHUNKS; j = j + 1) if (go) begin
         `CHUNK(1)
-        if (k_tag[2+32'(la[0])] != {1'b1, la}) begin
+        if (k_tag1[32'(la[0])] != {1'b1, la}) begin
           if (issued) go = 0;
           else begin
-            issued = 1; w_want = 1; w_address <= {la, 6'd0}; k_tag[2+32'(la[0])] = {1'b1, la};
+            issued = 1; w_want = 1; w_address <= {la, 6'd0}; k_tag1[32'(la[0])] = {1'b1, la};
             k_flight = k_flight + 1;
           end
         end
-        if (go && lb != la && k_tag[2+32'(lb[0])] != {1'b1, lb}) begin
+        if (go && lb != la && k_tag1[32'(lb[0])] != {1'b1, lb}) begin
           if (issued) go = 0;
           else begin
-            issued = 1; w_want = 1; w_address <= {lb, 6'd0}; k_tag[2+32'(lb[0])] = {1'b1, lb};
+            issued = 1; w_want = 1; w_address <= {lb, 6'd0}; k_tag1[32'(lb[0])] = {1'b1, lb};
             k_flight = k_flight + 1;
           end
         end
@@ -361,7 +362,7 @@
         wd = d_write[1:0];
         d_w[wd] = in.w; d_stride[wd] = 32'(in.w_row_stride); d_columns[wd] = in.columns;
         d_depth[wd] = in_depth; d_pixels[wd] = in_places[15:0];
-        d_wide[wd] = in.mode != 0; d_words[wd] = in.mode == xpu_chip_pkg::OPERANDS_16X16;
+        d_words[wd] = in.mode == xpu_chip_pkg::OPERANDS_16X16;
         d_both[wd] = d_words[wd] && 32'(d_pixels[wd]) < ROWS / 4;
         d_x_flip[wd] = in.x_unsigned ? 0 : 128; d_w_flip[wd] = in.w_unsigned ? 0 : 128;
         d_x_zero[wd] = d_x_flip[wd] + {{23{in.x_zero[8]}}, in.x_zero};

@@ -63,7 +63,8 @@
   logic [31:0] w_base[2];
   logic [31:0] w_y[2];
   logic [31:0] w_e[2];
-  logic [26:0] w_tag[2*SEGMENTS*2];  // valid bit, line
+  logic [26:0] w_tag0[SEGMENTS*2];  // by walker: valid bit, line
+  logic [26:0] w_tag1[SEGMENTS*2];
 
   // Answers, and windows: line l of segment s is in slot 2 s + l[0]
   logic [31:0] line[LINES][16];
@@ -127,7 +128,7 @@
       if (!w_low[u]) begin \
         if (t_last[w_table[u][1:0]]) begin \
           w_desc[u] = w_desc[u] + 1; \
-          `LOOP(k, SEGMENTS * 2) w_tag[(u)*SEGMENTS*2+k] = 0; `ENDLOOP(k) \
+          `LOOP(k, SEGMENTS * 2) w_tag``u[k] = 0; `ENDLOOP(k) \
         end \
         w_table[u] = w_table[u] + 1; \
       end \
@@ -150,7 +151,7 @@
       c_ky = 0; c_run = 0; l_write = 0; l_read = 0; l_flight = 0; g_valid = 0;
       w_table[0] = 0; w_table[1] = 0; w_desc[0] = 0; w_desc[1] = 0; w_new[0] = 1; w_new[1] = 1;
       w_low[0] = 0; w_low[1] = 0;
-      `LOOP(k, SEGMENTS * 4) w_tag[k] = 0; `ENDLOOP(k)
+      `LOOP(k, SEGMENTS * 2) w_tag0[k] = 0; w_tag1[k] = 0; `ENDLOOP(k)
     end else begin
       // Second stage: from the windows into the row, and out
       if (row_ready) row_valid = 0;
@@ -204,20 +205,14 @@
         for (j = 0; j < SEGMENTS; j = j + 1) if (go && j < 32'(g_count)) begin
           `SEGMENT(0, 32'(w_segment[0]) + j)
           if (lo < hi) begin
-            if (w_tag[j*2+32'(la[0])] != {1'b1, la}) begin
+            if (w_tag0[j*2+32'(la[0])] != {1'b1, la}) begin
               if (!popped && l_read != l_write) begin
-                popped = 1; w_tag[j*2+32'(la[0])] = {1'b1, la};
-                s = j * 2 + 32'(la[0]);
-                `LOOP(k, 16) `SET(window[s][k], line[l_read[2:0]][k]); `ENDLOOP(k)
-                l_read = l_read + 1; l_flight = l_flight - 1;
+                popped = 1; w_tag0[j*2+32'(la[0])] = {1'b1, la}; s = j * 2 + 32'(la[0]);
               end else go = 0;
             end
-            if (lb != la && w_tag[j*2+32'(lb[0])] != {1'b1, lb}) begin
+            if (lb != la && w_tag0[j*2+32'(lb[0])] != {1'b1, lb}) begin
               if (go && !popped && l_read != l_write) begin
-                popped = 1; w_tag[j*2+32'(lb[0])] = {1'b1, lb};
-                s = j * 2 + 32'(lb[0]);
-                `LOOP(k, 16) `SET(window[s][k], line[l_read[2:0]][k]); `ENDLOOP(k)
-                l_read = l_read + 1; l_flight = l_flight - 1;
+                popped = 1; w_tag0[j*2+32'(lb[0])] = {1'b1, lb}; s = j * 2 + 32'(lb[0]);
               end else go = 0;
             end
           end
@@ -225,6 +220,10 @@
           g_low[j] = 16'((32'(s_at[i]) + lo) << g_wide);
           g_high[j] = lo < hi ? 16'((32'(s_at[i]) + hi) << g_wide) : 0;
           g_full = g_full && lo == 0 && hi == ROWS;
+        end
+        if (popped) begin
+          `LOOP(k, 16) `SET(window[s][k], line[l_read[2:0]][k]); `ENDLOOP(k)
+          l_read = l_read + 1; l_flight = l_flight - 1;
         end
         if (go) begin
           g_valid = 1; g_pixel = w_pixel[0]; wd = w_desc[0][1:0]; g_pad = d_pad[wd];
@@ -244,19 +243,19 @@
         go = 1; issued = 0;
         for (j = 0; j < SEGMENTS; j = j + 1) if (go) begin
           `SEGMENT(1, w_segment[1])
-          s = SEGMENTS * 2 + 2 * 32'(w_segment[1][1:0]);
+          s = 2 * 32'(w_segment[1][1:0]);
           if (lo < hi) begin
-            if (w_tag[s+32'(la[0])] != {1'b1, la}) begin
+            if (w_tag1[s+32'(la[0])] != {1'b1, la}) begin
               if (issued) go = 0;
               else begin
-                issued = 1; x_want = 1; x_address <= {la, 6'd0}; w_tag[s+32'(la[0])] = {1'b1, la};
+                issued = 1; x_want = 1; x_address <= {la, 6'd0}; w_tag1[s+32'(la[0])] = {1'b1, la};
                 l_flight = l_flight + 1;
               end
             end
-            if (go && lb != la && w_tag[s+32'(lb[0])] != {1'b1, lb}) begin
+            if (go && lb != la && w_tag1[s+32'(lb[0])] != {1'b1, lb}) begin
               if (issued) go = 0;
               else begin
-                issued = 1; x_want = 1; x_address <= {lb, 6'd0}; w_tag[s+32'(lb[0])] = {1'b1, lb};
+                issued = 1; x_want = 1; x_address <= {lb, 6'd0}; w_tag1[s+32'(lb[0])] = {1'b1, lb};
                 l_flight = l_flight + 1;
               end
             end
@@ -309,7 +308,7 @@
       if (is_tensor) begin
         wd = d_write[1:0];
         go = in.dilation_w == 1 && in.x_pixel_stride == (32'(in.channels) << (in.mode != 0));
-        d_twice[wd] = in.mode == xpu_chip_pkg::OPERANDS_16X16;
+        d_twice[wd] = in.mode == xpu_chip_pkg::OPERANDS_16X16; d_wide[wd] = in.mode != 0;
         d_x[wd] = in.x - {{16{in.pad_top[15]}}, in.pad_top} * in.x_row_stride -
                   {{16{in.pad_left[15]}}, in.pad_left} * in.x_pixel_stride;
         d_row_step[wd] = 32'(in.stride_h) * in.x_row_stride; d_pixel_step[wd] = 32'(in.stride_w) * in.x_pixel_stride;

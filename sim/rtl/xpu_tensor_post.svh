@@ -89,7 +89,8 @@
   logic [31:0] p_pixel[5];
   logic [31:0] p_base[5];
   logic p_ended[5];
-  logic [26:0] tag[4*RING];
+  logic [26:0] tag[2*RING];    // lines in the ring: valid bit, line
+  logic [26:0] asked[2*RING];  // the same, of what was asked for
   logic [31:0] i_line[2*LINES*16];
   logic [31:0] ring[2*RING*16];
   logic [3:0] i_write[2];
@@ -115,7 +116,7 @@
   logic [63:0] b3[LANES];
   logic [63:0] b4[LANES];
   logic [63:0] b5[LANES];
-  logic [7:0] m_valid;
+  logic [7:0] m_valid, m_moves;
   logic m_set[8];
   logic m_last[8];
   logic [15:0] m_count[8];
@@ -177,6 +178,11 @@
       `LOOP(i, j) raw[i] = raw[i] > raw[i+j] ? raw[i] : raw[i+j]; `ENDLOOP(i) \
     end \
     r_most[r] = r_most[r] > raw[0] ? r_most[r] : raw[0];
+  // Which of the lines la .. lb of operand j are not in `tags`, and m, the first of them
+`define MISSING(tags) \
+    for (k = 0; k < RING; k = k + 1) \
+      missing[k] = 26'(k) <= lb - la && tags[RING*j+((32'(la)+k)&(RING-1))] != {1'b1, la + 26'(k)}; \
+    first = missing & (~missing + 1); m = 32'({(first & 8'hf0) != 0, (first & 8'hcc) != 0, (first & 8'haa) != 0});
 `define COPY(y, v) `LOOP(i, LANES) y[i] = v[i]; `ENDLOOP(i)
 `define WORD64(x) {{32{x[31]}}, x}
   // A group from stage m to stage n
@@ -191,17 +197,18 @@
 
   task automatic step_post;
   /* verilator lint_off UNUSEDSIGNAL */  // z is LOOP's
-    int unsigned i, j, k, z, p, c;
+    int unsigned i, j, k, m, z, p, c;
   /* verilator lint_on UNUSEDSIGNAL */
     `FLOAT_TEMPS
-    logic r, quantised, branch, after, swish, clips, go, fire, popped, ready;
-    logic [1:0] op, act, size;
+    logic r, quantised, branch, after, swish, clips, go, fire, popped, ready, asks;
+    logic [1:0] op, act, size, whose, answered;
+    logic [RING-1:0] missing, first;
     logic [63:0] lo, hi, slope, ra, add, t, flip, zero, x;
     logic [31:0] at, n, w, e;
     logic [25:0] la, lb;
-    i = 0; j = 0; k = 0; z = 0; p = 0; c = 0; r = 0; quantised = 0; branch = 0; after = 0; swish = 0; clips = 0; go = 0; fire = 0; popped = 0;
-    ready = 0; op = 0; act = 0; size = 0; lo = 0; hi = 0; slope = 0; ra = 0; add = 0; t = 0;
-    flip = 0; zero = 0; x = 0; at = 0; n = 0; w = 0; e = 0; la = 0; lb = 0;
+    i = 0; j = 0; k = 0; m = 0; z = 0; p = 0; c = 0; r = 0; quantised = 0; branch = 0; after = 0; swish = 0; clips = 0; go = 0;
+    fire = 0; popped = 0; ready = 0; asks = 0; op = 0; act = 0; size = 0; whose = 0; answered = 0; missing = 0; first = 0; lo = 0; hi = 0; slope = 0;
+    ra = 0; add = 0; t = 0; flip = 0; zero = 0; x = 0; at = 0; n = 0; w = 0; e = 0; la = 0; lb = 0;
     `FLOAT_ZERO
     if (rst) begin
       s_valid <= 0; y_valid <= 0; s_want = 0; y_want = 0; drained = 0; post_busy = 0; failed = NO_FAULT; failed_at = 0;
@@ -255,9 +262,13 @@
         end
       end
       y_valid <= y_want;
-      // A stage moves when the one behind it is free
+      // A stage moves when one of those behind it, or the output, is free
       if (m_valid != 0) begin
-        if (m_valid[7] && !o_valid && f_state == 0) begin
+        m_moves = m_valid;
+        if (o_valid || f_state != 0)
+          m_moves = m_valid & {1'b0, m_valid[7] != 1, m_valid[7:6] != 3, m_valid[7:5] != 7, m_valid[7:4] != 15,
+                               m_valid[7:3] != 31, m_valid[7:2] != 63, m_valid[7:1] != 127};
+        if (m_moves[7]) begin
           m_valid[7] = 0;
           `STAGE(7)
           o_valid = 1; o_set = r; o_last = m_last[7]; o_address = m_address[7]; o_shift = o_address[1:0]; o_index = 0;
@@ -281,7 +292,7 @@
             `LOOP(i, LANES) o_words[i] = 32'(u7[i]); `ENDLOOP(i)
           end
         end
-        if (m_valid[6] && !m_valid[7]) begin
+        if (m_moves[6]) begin
           `MOVE(6, 7)
           `STAGE(6)
           if (swish) begin
@@ -297,7 +308,7 @@
             `COPY(u7, u6)
           end
         end
-        if (m_valid[5] && !m_valid[6]) begin
+        if (m_moves[5]) begin
           `MOVE(5, 6)
           `STAGE(5)
           if (quantised && (branch || op == xpu_chip_pkg::POST_MUL)) begin
@@ -323,7 +334,7 @@
             end
           end
         end
-        if (m_valid[4] && !m_valid[5]) begin
+        if (m_moves[4]) begin
           `MOVE(4, 5)
           `STAGE(4)
           lo = {32'd0, param[p+xpu_chip_pkg::POST_PARAM_LO]}; hi = {32'd0, param[p+xpu_chip_pkg::POST_PARAM_HI]};
@@ -346,7 +357,7 @@
             `COPY(u5, u4)
           end
         end
-        if (m_valid[3] && !m_valid[4]) begin
+        if (m_moves[3]) begin
           `MOVE(3, 4)
           `STAGE(3)
           lo = {32'd0, param[p+xpu_chip_pkg::POST_PARAM_LO]}; hi = {32'd0, param[p+xpu_chip_pkg::POST_PARAM_HI]};
@@ -385,7 +396,7 @@
             `COPY(u4, u3)
           end
         end
-        if (m_valid[2] && !m_valid[3]) begin
+        if (m_moves[2]) begin
           `MOVE(2, 3)
           `STAGE(2)
           if (branch) begin
@@ -415,7 +426,7 @@
             `COPY(u3, u2)
           end
         end
-        if (m_valid[1] && !m_valid[2]) begin
+        if (m_moves[1]) begin
           `MOVE(1, 2)
           `STAGE(1)
           if (quantised && op == xpu_chip_pkg::POST_MUL) begin
@@ -435,7 +446,7 @@
             `COPY(b2, b1)
           end
         end
-        if (m_valid[0] && !m_valid[1]) begin
+        if (m_moves[0]) begin
           `MOVE(0, 1)
           `STAGE(0)
           if (r_raw[r] || (r_post[r] && r_x_type[r] == xpu_chip_pkg::TYPE_F32)) begin
@@ -535,54 +546,42 @@
           p_oy[k] = 0; p_ox[k] = 0; p_column[k] = 0; p_ended[k] = 0;
           p_row[k] = r_base[i]; p_pixel[k] = r_base[i]; p_base[k] = r_base[i];
         end
-        `LOOP(k, 4 * RING) tag[k] = 0; `ENDLOOP(k)
+        `LOOP(k, 2 * RING) tag[k] = 0; asked[k] = 0; `ENDLOOP(k)
       end
       // Lines for the group after this: one per cycle and operand
       r = run_set; go = run && !here; here = run;
       for (j = 0; j < 2; j = j + 1) if (go && (j == 0 ? r_branch[r] : r_x[r])) begin
         n = 32'(r_columns[r]) - 32'(p_column[j]); n = n > LANES ? LANES : n;
         size = log_bytes(j == 0 ? r_b_type[r] : r_x_type[r]);
-        at = p_base[j]; la = 26'(at >> 6); lb = 26'((at + (n << size) - 1) >> 6); popped = 0;
-        for (k = 0; k < RING; k = k + 1) if (26'(k) <= lb - la) begin
-          i = RING * j + ((32'(la) + k) & (RING - 1));
-          if (tag[i] != {1'b1, la + 26'(k)}) begin
-            if (!popped && i_read[j] != i_write[j]) begin
-              popped = 1; tag[i] = {1'b1, la + 26'(k)}; e = (j * LINES + 32'(i_read[j][2:0])) * 16; w = i * 16;
-              `LOOP(c, 16) `SET(ring[w+c], i_line[e+c]); `ENDLOOP(c)
-              i_read[j] = i_read[j] + 1; i_flight[j] = i_flight[j] - 1;
-            end else begin
-              popped = 1; here = 0;
-            end
-          end
+        at = p_base[j]; la = 26'(at >> 6); lb = 26'((at + (n << size) - 1) >> 6);
+        `MISSING(tag)
+        i = RING * j + ((32'(la) + m) & (RING - 1)); popped = missing != 0 && i_read[j] != i_write[j];
+        if (missing != 0) here = here && popped && (missing & (missing - 1)) == 0;
+        if (popped) begin
+          tag[i] = {1'b1, la + 26'(m)}; e = (j * LINES + 32'(i_read[j][2:0])) * 16; w = i * 16;
+          `LOOP(c, 16) `SET(ring[w+c], i_line[e+c]); `ENDLOOP(c)
+          i_read[j] = i_read[j] + 1; i_flight[j] = i_flight[j] - 1;
         end
       end
       // Requests: findmax, sequencer, branch, x
       if (s_ready) s_want = 0;
-      ready = !s_want;
+      ready = !s_want; asks = 0; answered = route[route_read];
       if (ready && f_state == 1 && seen == wrote) begin
-        ready = 0; f_state = 2; s_want = 1; s_address <= {r_findmax_at[f_set][31:6], 6'd0};
-        route[route_write] = 3; route_write = route_write + 1;
+        ready = 0; f_state = 2; asks = 1; whose = 3; s_address <= {r_findmax_at[f_set][31:6], 6'd0};
       end
       if (ready && q_state == Q_FETCH && !q_asked && !q_here) begin
-        ready = 0; q_asked = 1; s_want = 1; s_address <= {q_address[31:6], 6'd0};
-        route[route_write] = 2; route_write = route_write + 1;
+        ready = 0; q_asked = 1; asks = 1; whose = 2; s_address <= {q_address[31:6], 6'd0};
       end
       for (j = 0; j < 2; j = j + 1)
         if (run && (j == 0 ? r_branch[r] : r_x[r]) && !p_ended[3+j] && i_flight[j] != 4'(LINES)) begin
           n = 32'(r_columns[r]) - 32'(p_column[3+j]); n = n > LANES ? LANES : n;
           size = log_bytes(j == 0 ? r_b_type[r] : r_x_type[r]);
-          at = p_base[3+j]; la = 26'(at >> 6); lb = 26'((at + (n << size) - 1) >> 6); go = 1;
-          for (k = 0; k < RING; k = k + 1) if (go && 26'(k) <= lb - la) begin
-            i = RING * (2 + j) + ((32'(la) + k) & (RING - 1));
-            if (tag[i] != {1'b1, la + 26'(k)}) begin
-              go = 0;
-              if (ready) begin
-                go = la + 26'(k) == lb;
-                ready = 0; tag[i] = {1'b1, la + 26'(k)}; i_flight[j] = i_flight[j] + 1;
-                s_want = 1; s_address <= {la + 26'(k), 6'd0};
-                route[route_write] = j == 0 ? 2'd0 : 2'd1; route_write = route_write + 1;
-              end
-            end
+          at = p_base[3+j]; la = 26'(at >> 6); lb = 26'((at + (n << size) - 1) >> 6);
+          `MISSING(asked)
+          go = missing == 0 || (ready && la + 26'(m) == lb);
+          if (missing != 0 && ready) begin
+            i = RING * j + ((32'(la) + m) & (RING - 1)); asked[i] = {1'b1, la + 26'(m)}; i_flight[j] = i_flight[j] + 1;
+            ready = 0; asks = 1; whose = j[1:0]; s_address <= {la + 26'(m), 6'd0};
           end
           if (go && j == 0) begin
             w = LANES << size;
@@ -592,6 +591,9 @@
             `ADVANCE(4, 2, w)
           end
         end
+      if (asks) begin
+        s_want = 1; route[route_write] = whose; route_write = route_write + 1;
+      end
       s_valid <= s_want;
       // Sequencer
       p = q_set ? PARAM : 0; c = q_set ? COLUMNS_PADDED : 0;
@@ -744,7 +746,7 @@
       endcase
       // Answers
       if (s_done) begin
-        case (route[route_read])
+        case (answered)
           2: begin
             for (k = 0; k < 16; k = k + 1) q_line[k] = s_rdata[k*32+:32];
             q_here = 1; q_asked = 0;
@@ -754,7 +756,7 @@
             r_most[f_set] = e > r_most[f_set] ? e : r_most[f_set]; f_state = 3;
           end
           default: begin
-            j = route[route_read] == 1 ? 1 : 0; w = (j * LINES + 32'(i_write[j[0]][2:0])) * 16;
+            j = answered == 1 ? 1 : 0; w = (j * LINES + 32'(i_write[j[0]][2:0])) * 16;
             for (k = 0; k < 16; k = k + 1) `SET(i_line[w+k], s_rdata[k*32+:32]);
             i_write[j[0]] = i_write[j[0]] + 1;
           end

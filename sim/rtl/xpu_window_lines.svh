@@ -24,7 +24,8 @@
   logic [31:0] w_window_x[2];
   logic [31:0] w_at[2];      // address
   logic [31:0] w_window_at[2];
-  logic [26:0] w_tag[4];     // by walker and parity of the line: valid bit, line
+  logic [26:0] w_tag0[2];    // by walker and parity of the line: valid bit, line
+  logic [26:0] w_tag1[2];
   logic [31:0] x_line[LINES*16];
   logic [3:0] x_write, x_read, x_flight;
   logic [31:0] pair_line[32];  // the last even and odd line
@@ -82,27 +83,31 @@
           w_ky[u] = 0; w_window_y[u] = w_window_y[u] + 32'(d_stride_h[wd]); w_y[u] = w_window_y[u]; \
         end \
         if (w_n[u] == d_rows[wd]) begin \
-          w_new[u] = 1; w_job[u] = w_job[u] + 1; w_tag[2*(u)] = 0; w_tag[2*(u)+1] = 0; \
+          w_new[u] = 1; w_job[u] = w_job[u] + 1; w_tag``u[0] = 0; w_tag``u[1] = 0; \
         end \
       end \
     end
 
   // Line l into the pair of walker 0, if it has arrived; else go falls
 `define GET(l) \
-    if (w_tag[32'(l[0])] != {1'b1, l}) begin \
+    if (w_tag0[32'(l[0])] != {1'b1, l}) begin \
       if (go && !popped && x_read != x_write) begin \
-        popped = 1; w_tag[32'(l[0])] = {1'b1, l}; n = l[0] ? 16 : 0; i = 32'(x_read[2:0]) * 16; \
-        `LOOP(k, 16) pair_line[n+k] = x_line[i+k]; `ENDLOOP(k) \
+        popped = 1; w_tag0[32'(l[0])] = {1'b1, l}; i = 32'(x_read[2:0]) * 16; \
+        if (l[0]) begin \
+          `LOOP(k, 16) pair_line[16+k] = x_line[i+k]; `ENDLOOP(k) \
+        end else begin \
+          `LOOP(k, 16) pair_line[k] = x_line[i+k]; `ENDLOOP(k) \
+        end \
         x_read = x_read + 1; x_flight = x_flight - 1; \
       end else go = 0; \
     end
 
   // Line l for walker 1, unless it was asked for; else go falls
 `define ASK(l) \
-    if (go && w_tag[2+32'(l[0])] != {1'b1, l}) begin \
+    if (go && w_tag1[32'(l[0])] != {1'b1, l}) begin \
       if (issued) go = 0; \
       else begin \
-        issued = 1; x_want = 1; x_address <= {l, 6'd0}; w_tag[2+32'(l[0])] = {1'b1, l}; x_flight = x_flight + 1; \
+        issued = 1; x_want = 1; x_address <= {l, 6'd0}; w_tag1[32'(l[0])] = {1'b1, l}; x_flight = x_flight + 1; \
       end \
     end
 
@@ -122,7 +127,7 @@
     if (rst) begin
       x_want = 0; x_valid <= 0; x_write = 0; x_read = 0; x_flight = 0; l_rows = 0; l_slot = 0; l_columns = 0; l_set = 0; l_new = 1;
       for (s = 0; s < 2; s = s + 1) begin
-        w_job[s] = 0; w_new[s] = 1; w_tag[2*s] = 0; w_tag[2*s+1] = 0;
+        w_job[s] = 0; w_new[s] = 1; w_tag0[s] = 0; w_tag1[s] = 0;
       end
     end else begin
       go = w_job[0] != b_write; fresh = 1;

@@ -181,7 +181,7 @@
             r``c = r0; w``c = s + NO_TAP; \
           end
           `TAP(0) `TAP(1) `TAP(2) `TAP(3) `TAP(4) `TAP(5) `TAP(6) `TAP(7) `TAP(8)
-          go = ky == 32'(d_kh[wd]);  // the last step of its part
+          go = 32'(a_tap) + 9 >= 32'(d_taps[wd]);  // the last step of its part: ky is d_kh
           if (e_max) begin
 `define LARGER(v, c) word = held[r``c][n]; v = v < word ? word : v;
             `LOOP(n, CHANNELS)

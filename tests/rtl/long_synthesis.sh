@@ -39,7 +39,9 @@ synthesis() {
     local start=$SECONDS
     frontend "$@" && yosys -q -e 'Driver-driver conflict' -p "read_ilang $folder/$1.split.il; $processes; flatten
         opt_expr -mux_undef -fine; opt_merge; opt_clean; memory_share -nosat -nowiden; wreduce; opt_expr -fine
-        opt_merge; opt_clean; tee -q -o $folder/$1.stat stat -width; tee -q -o $folder/$1.path ltp -noff" &&
+        opt_merge; opt_clean; tee -q -o $folder/$1.stat stat -width; tee -q -o $folder/$1.path ltp -noff
+        write_ilang $folder/$1.final.il" &&
+        awk -v unit="$1" -f tests/rtl/synth/ports.awk "$folder/$1.final.il" >>"$folder/ports" &&
         awk -v unit="$1" '
             /Number of memory bits/ { memory = $NF }
             /Number of cells/ { cells = $NF }
@@ -60,6 +62,15 @@ cat >"$folder/table" <<'END'
 | unit | cells | flip-flops | memory bits | longest path |
 |---|---|---|---|---|
 END
+cat >"$folder/ports" <<'END'
+
+Their memories of 1024 bits and more. A port is a place in the RTL that reads or writes a word, after equal ones are one:
+16 ports are one for a line of 64 bytes where a word has 32 bits; places of which only one is reached in a cycle count
+each.
+
+| unit | memory | words | bits | reads | writes |
+|---|---|---|---|---|---|
+END
 check 'equal with and without split.awk' equal xpu_core_muldiv
 units=("$@")
 unit() { # unit NAME FILES PARAMETERS: one of those that were asked for; of others the line that the table has
@@ -67,7 +78,8 @@ unit() { # unit NAME FILES PARAMETERS: one of those that were asked for; of othe
     for name in "${units[@]-}"; do
         case $name in "$1" | '') check "$1" synthesis "$@"; return ;; esac
     done
-    grep "^| .$1. " "$table" >>"$folder/table"
+    grep "^| .$1. | [0-9]" "$table" >>"$folder/table"
+    grep "^| .$1. | .[a-z]" "$table" >>"$folder/ports"
 }
 memories='CORES LM_BYTES SM_BYTES L3_BYTES GM_BYTES'
 unit xpu_core "$(echo sim/rtl/xpu_core*.sv)" 'LM_BYTES ICACHE_BYTES VECTOR=1'
@@ -77,6 +89,7 @@ unit xpu_dma sim/rtl/xpu_dma.sv "$memories READS=$(parameter GM_ENTRIES)"
 generics=$("$build/rtl/params" tests/chip nano-window | sed -n 's/^GENERICS := //p')
 unit xpu_window sim/rtl/xpu_window.sv "$memories CHANNELS=$(parameter WINDOW_CHANNELS)
     LINE_ROWS=$(parameter WINDOW_LINES) LINE_BYTES=$(parameter WINDOW_LINE_BYTES)"
+cat "$folder/ports" >>"$folder/table"
 cat "$folder/table"
 if [ "${XPU_SYNTHESIS:-}" = write ]; then cp "$folder/table" "$table"; fi
 check "$table is up to date: XPU_SYNTHESIS=write" diff -u "$table" "$folder/table"
