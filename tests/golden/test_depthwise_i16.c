@@ -245,6 +245,7 @@ static void open_width(void) {
         {1, 48, 40, 60, {5, 5}, 2, 1, {2, 2, 2, 2}, 0, 6, 0, 0},
         {1, 16, 41, 60, {3, 3}, 1, 1, {1, 1, 1, 1}, 0, 0, 0, 0},
         {1, 64, 30, 60, {3, 3}, 3, 1, {1, 1, 1, 1}, 0, 0, 0, 0},
+        {1, 64, 1, 60, {1, 31}, 2, 1, {0, 15, 0, 15}, 0, 0, 0, 0},
     };
     static const int64_t widths[] = {1, 9, 30, 48, 65};
     BENCH_OPEN(b);
@@ -293,6 +294,34 @@ static void by_chance(void) {
     bench_close(&b);
 }
 
+/* Rows of more than 7 taps, which the engine sees as rows that overlap. */
+static void long_rows(void) {
+    static const window windows[] = {
+        {1, 24, 1, 90, {1, 31}, 1, 1, {0, 15, 0, 15}, 0, 6, 0, 0},
+        {2, 35, 1, 40, {1, 9}, 2, 1, {0, 0, 0, 8}, 0, 0, 0, 0},
+        {1, 5, 1, 60, {1, 35}, 3, 1, {0, 0, 0, 0}, 0, 0, 0, 0},
+        {1, 100, 1, 200, {1, 15}, 1, 2, {0, 28, 0, 0}, 0, 0, 0, 1},
+        {3, 16, 1, 3, {1, 8}, 1, 1, {0, 7, 0, 7}, 0, 0, 0, 0},
+        {1, 2, 1, 50000, {1, 14}, 1, 1, {0, 6, 0, 7}, 0, 0, 0, 0},
+        {1, 16, 1, 60, {1, 50}, 1, 1, {0, 24, 0, 25}, 0, 0, 1, 0},
+        {1, 16, 2, 60, {1, 9}, 1, 1, {0, 4, 0, 4}, 0, 0, 1, 0},
+    };
+    enum { COUNT = sizeof windows / sizeof *windows, SEEDS = 8 };
+    BENCH_OPEN(b);
+    fill();
+    for (uint32_t i = 0; i < COUNT; i++) run_everywhere(&windows[i], (int)i & 1, b.arena, &b.diags);
+    for (uint32_t seed = 1; seed <= SEEDS; seed++) {
+        uint32_t state = seed;
+        for (int i = 0; i < 3; i++) up_to(&state, 2);
+        window v = {.batch = up_to(&state, 2), .height = 1, .kernel = {1, 7 + up_to(&state, 24)}, .dilation = 1};
+        v.channels = 1 + up_to(&state, 90), v.width = up_to(&state, 300), v.stride = up_to(&state, 3);
+        v.pads[1] = up_to(&state, 50), v.pads[3] = v.kernel[1];
+        run_everywhere(&v, (int)seed & 1, b.arena, &b.diags);
+        if (CU_get_number_of_failures()) printf("seed %u; ", (unsigned)seed);
+    }
+    bench_close(&b);
+}
+
 /* Largest magnitudes that are 0, infinite or no number. */
 static void odd_numbers(void) {
     static const window v = {1, 20, 6, 7, {3, 3}, 1, 1, {1, 1, 1, 1}, 0, 6, 0, 0};
@@ -330,5 +359,5 @@ static void verilated(void) {
     bench_close(&b);
 }
 
-XPU_TEST_MAIN("depthwise in int16", {"shapes", shapes}, {"open width", open_width}, {"by chance", by_chance},
-              {"odd numbers", odd_numbers}, {"on rtl", verilated})
+XPU_TEST_MAIN("depthwise in int16", {"long rows", long_rows}, {"shapes", shapes}, {"open width", open_width},
+              {"by chance", by_chance}, {"odd numbers", odd_numbers}, {"on rtl", verilated})

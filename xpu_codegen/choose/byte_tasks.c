@@ -6,6 +6,7 @@
 
 #include "xpu_codegen/choose/costs.h"
 #include "xpu_codegen/choose/listed.h"
+#include "xpu_codegen/choose/long_rows.h"
 #include "xpu_runtime/include/generated/xpu_chip_regs.h"
 
 /* Cycles of a core, measured on the Verilated standard chip. */
@@ -149,7 +150,8 @@ typedef struct {
 static double output_cycles_of(const problem *p) {
     enum { SUM_LINES = 4 };
     const xpu_tiling_shape *s = &p->shape;
-    if (!p->has_weights) return (double)parts((int64_t)s->kernel_h * s->kernel_w, XPU_WINDOW_TAPS);
+    if (!p->has_weights || p->format.operand > 1)
+        return (double)parts((int64_t)s->kernel_h * s->kernel_w, XPU_WINDOW_TAPS);
     const int64_t rows = xpu_tiling_window_parts(s->kernel_h), columns = xpu_tiling_window_parts(s->kernel_w);
     const int64_t taps = (int64_t)xpu_tiling_window_part(s->kernel_h) * xpu_tiling_window_part(s->kernel_w);
     int64_t part = parts(taps, XPU_WINDOW_TAPS);
@@ -251,6 +253,11 @@ static double choose_for_engine(const problem *p, uint32_t channels, xpu_tiling_
     return least;
 }
 
+/* Whether the engine sees a row of 16-bit operands as rows of 7 taps: none of them are outside. */
+static int is_row_of_rows(const xpu_codegen *cg, const xpu_conv_shape *s) {
+    return xpu_is_long_row(cg, s) && s->kernel[1] % XPU_WINDOW_KERNEL == 0 && !s->begin[1] && !s->end[1];
+}
+
 /* Whether fields of descriptors have room for the window and its padding; depthwise kernels of bytes may be parts,
  * whose sums fit 32 bits. */
 static int is_window(const xpu_conv_shape *s, int may_be_parts) {
@@ -264,7 +271,8 @@ static int is_window(const xpu_conv_shape *s, int may_be_parts) {
 
 static int choose_window_tasks(xpu_codegen *cg, const xpu_conv_shape *conv, int has_weights, int is_whole,
                                xpu_tiling_format format, xpu_byte_tasks *tasks, int64_t *sm_bytes) {
-    if (!cg->chip.window_channels || (!is_whole && !is_window(conv, has_weights && format.operand == 1))) return 0;
+    const int may_be_large = has_weights && (format.operand == 1 || is_row_of_rows(cg, conv));
+    if (!cg->chip.window_channels || (!is_whole && !is_window(conv, may_be_large))) return 0;
     const xpu_tiling_shape upper = xpu_tiling_shape_of(cg, conv);
     if (is_whole && (upper.in_h > XPU_WINDOW_MOST_EXTENT || upper.in_w > XPU_WINDOW_MOST_EXTENT)) return 0;
     problem p = {upper,

@@ -19,6 +19,7 @@
 #include "xpu_codegen/choose/chain_loops.h"
 #include "xpu_codegen/choose/computed_weights.h"
 #include "xpu_codegen/choose/large_maxima.h"
+#include "xpu_codegen/choose/long_rows.h"
 #include "xpu_codegen/choose/maxima.h"
 #include "xpu_codegen/choose/merged_products.h"
 #include "xpu_codegen/choose/phases.h"
@@ -361,9 +362,20 @@ static xpu_dim element_count(xpu_codegen *cg, xpu_value value) {
     return xpu_dims_product(cg, value, 0, xpu_value_at(cg->graph, value)->rank);
 }
 
-/* Whether each element of the operand stands in the result, once or more, and nothing else does. */
+/* Whether a node puts zeros around all of its operand. */
+static int pads_with_zeros(const xpu_codegen *cg, xpu_node node) {
+    const xpu_graph *graph = cg->graph;
+    uint32_t count;
+    if (!xpu_node_is(graph, node, XPU_OP_PAD) || xpu_node_pad_mode(graph, node) != XPU_PAD_CONSTANT) return 0;
+    const int64_t *pads = xpu_node_ints(graph, node, XPU_ATTR_PADS, &count);
+    for (uint32_t i = 0; i < count; i++)
+        if (pads[i] < 0) return 0;
+    return xpu_node_float(graph, node, XPU_ATTR_VALUE) == 0.0f;
+}
+
+/* Whether each element of the operand stands in the result, once or more, and nothing else but zeros does. */
 static int has_all_elements(xpu_codegen *cg, xpu_node node) {
-    if (xpu_node_is(cg->graph, node, XPU_OP_REPEAT)) return 1;
+    if (xpu_node_is(cg->graph, node, XPU_OP_REPEAT) || pads_with_zeros(cg, node)) return 1;
     if (!xpu_node_is(cg->graph, node, XPU_OP_INTERLEAVE) || xpu_node_at(cg->graph, node)->input_count != 1) return 0;
     return xpu_dim_equal(element_count(cg, xpu_node_input(cg->graph, node, 0)),
                          element_count(cg, xpu_node_output(cg->graph, node, 0)));
@@ -575,6 +587,7 @@ xpu_status xpu_choose_precision(xpu_codegen *cg) {
     if (status == XPU_OK) status = xpu_merge_products(cg);
     if (status == XPU_OK) status = xpu_multiply_phases(cg);
     if (status == XPU_OK) status = xpu_split_maxima(cg);
+    if (status == XPU_OK) status = xpu_pad_long_rows(cg);
     XPU_FOR_ALL_NODES(cg->graph, node) {
         if (status == XPU_OK && has_integer_weights(cg, node)) status = quantise_weights(cg, node);
     }

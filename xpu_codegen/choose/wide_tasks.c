@@ -2,6 +2,7 @@
 
 #include <math.h>
 
+#include "xpu_codegen/choose/long_rows.h"
 #include "xpu_runtime/include/generated/xpu_chip_regs.h"
 
 /* Cycles of a core, by its instructions. */
@@ -104,7 +105,8 @@ const char *xpu_why_not_wide_depthwise(xpu_codegen *cg, const xpu_conv_shape *sh
     if (has_branch) return "a depthwise convolution with a sum behind it runs on the cores";
     if (!xpu_padding_fits(shape)) return "its padding is larger than a descriptor's fields";
     for (int axis = 0; axis < 2; axis++) {
-        if (shape->kernel[axis] > XPU_WINDOW_KERNEL) return "a depthwise kernel of more than 7 x 7 runs on the cores";
+        if (shape->kernel[axis] > XPU_WINDOW_KERNEL && !xpu_is_long_row(cg, shape))
+            return "a depthwise kernel of more than 7 x 7 runs on the cores";
         if (shape->stride[axis] > MOST_STEP || shape->dilation[axis] > MOST_STEP)
             return "its stride or dilation is larger than a descriptor's fields";
     }

@@ -22,6 +22,7 @@
 
 /* Powers of two, so that they divide the range of a counter; few, since LM is small (XPU_LM_WINDOW). */
 enum { LOADS = 4, WINDOWS = 2, STORES = 2 };
+enum { TAPS = XPU_WINDOW_KERNEL }; /* in a row, at most */
 enum { LOAD, WINDOW, STORE, RINGS };
 
 static uint32_t loads[LOADS][XPU_DESC_WORDS], windows[WINDOWS][XPU_DESC_WORDS], stores[STORES][XPU_DESC_WORDS];
@@ -277,6 +278,11 @@ static void set_pixels(uint32_t *words, const struct work *k, const struct tile 
     xpu_desc_copy_set_dst_stride2(words, to * (is_input ? tile2 : image2));
 }
 
+/* A row of more taps, of 16-bit operands: as rows of taps over rows of pixels that overlap. */
+static int is_row_of_rows(const struct work *k) {
+    return k->is_wide && k->args.w && k->args.kernel_w > TAPS;
+}
+
 /* What is the same for all tiles of one size at one place of the image's edge, in the templates. */
 static void set_tile(struct work *k, const struct tile *t) {
     const int32_t operand = k->operand * t->channels, result = k->result * t->channels;
@@ -296,6 +302,12 @@ static void set_tile(struct work *k, const struct tile *t) {
     const int32_t pixel = slots_in_sm() ? (int32_t)xpu_tiling_x_pitch((uint32_t)k->args.in_c, 1) : result;
     xpu_desc_window_set_y_pixel_stride(k->window, pixel);
     xpu_desc_window_set_y_row_stride(k->window, t->columns * pixel);
+    if (is_row_of_rows(k)) {
+        const int32_t step = TAPS * k->args.dilation_w;
+        xpu_desc_window_set_tile_rows(k->window, (uint32_t)(k->args.kernel_w / TAPS));
+        xpu_desc_window_set_tile_cols(k->window, (uint32_t)(t->in_columns - (k->args.kernel_w / TAPS - 1) * step));
+        xpu_desc_window_set_x_row_stride(k->window, step * operand);
+    }
     k->tile = *t;
 }
 
@@ -570,11 +582,11 @@ static void make_templates(struct work *k, const struct wide *w, uint32_t layer)
                                     .w_unsigned = (uint32_t)a->w_unsigned,
                                     .x_zero = a->x_zero,
                                     .w_zero = a->w_zero,
-                                    .kh = whole ? 0 : (uint32_t)a->kernel_h,
-                                    .kw = whole ? 0 : (uint32_t)a->kernel_w,
+                                    .kh = whole ? 0 : (uint32_t)(is_row_of_rows(k) ? a->kernel_w / TAPS : a->kernel_h),
+                                    .kw = whole ? 0 : (uint32_t)(is_row_of_rows(k) ? TAPS : a->kernel_w),
                                     .stride_h = whole ? 0 : (uint32_t)a->stride_h,
                                     .stride_w = whole ? 0 : (uint32_t)a->stride_w,
-                                    .dilation_h = (uint32_t)a->dilation_h,
+                                    .dilation_h = is_row_of_rows(k) ? 1 : (uint32_t)a->dilation_h,
                                     .dilation_w = (uint32_t)a->dilation_w};
     xpu_desc_copy_pack(k->dense, &copy);
     copy.src_type = type, copy.dst_type = k->is_wide ? XPU_TYPE_I16 : XPU_TYPE_I8;
@@ -648,7 +660,7 @@ static xpu_ticket run(const struct xpu_window_i8_args *args, const struct wide *
     k->operand = wide ? 2 : 1;
     k->weight = wide && !wide->w_int8 ? 2 : 1;
     k->computed = no_ticket;
-    k->parts = args->w ? xpu_tiling_window_parts(args->kernel_h) * xpu_tiling_window_parts(args->kernel_w) : 1;
+    k->parts = args->w && !wide ? xpu_tiling_window_parts(args->kernel_h) * xpu_tiling_window_parts(args->kernel_w) : 1;
     const struct xpu_window_i8_args *a = &k->args;
     k->follows = product ? a->follows : 0;
     /* of the layer whose scratch was here; of a product that is followed it is elsewhere, and that began behind others
