@@ -287,7 +287,8 @@ $(BUILD)/tests/%: $(BUILD)/obj/tests/%.o $(TEST_LIB) $(LIBXPURT) $(LIBXPUC) $(LI
 	$(Q)$(CC) -o $@ $< $(TEST_LIB) $(LIBALL) $(LDFLAGS) $(LDLIBS) -lcunit
 # The device's half of the kernel tests
 KERNELS_ELF := $(BUILD)/tests/chip/kernels.elf
-$(KERNELS_ELF): $(BUILD)/device/tests/chip/device/kernels.o $(SHARE)/device/libxpudevice.a xpu_runtime/devrt/link.ld
+$(KERNELS_ELF): $(BUILD)/device/tests/chip/device/kernels.o $(SHARE)/device/libxpudevice.a \
+                $(BUILD)/device/tests/chip/device/pixels.o xpu_runtime/devrt/link.ld
 	@mkdir -p $(@D)
 	$(call say,LLD,$@)
 	$(Q)ld.lld-19 --gc-sections -T xpu_runtime/devrt/link.ld $(filter %.o %.a,$^) -o $@

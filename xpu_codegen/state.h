@@ -52,6 +52,7 @@ typedef struct {
     XPU_ARRAY(struct xpu_reading) readings;           /* buffers.h */
     XPU_ARRAY(struct xpu_loop_layers) loops;          /* buffers.h */
     uint32_t *last_of;                                /* by node id: the last layer of its bodies */
+    int has_odd_pixels;                               /* cores move pixels of bytes that are no whole words */
     int lowered;                                      /* the layers are made, and whether that worked */
     xpu_status lower_status;
     xpu_memplan *wishes; /* where weights would lie by the rules; NULL: no rule is about weights */

@@ -188,6 +188,11 @@ typedef struct {
     int64_t n, c, h, w, o, groups, kernel[2], stride[2], dilation[2], pads[4], out[2];
 } geometry;
 
+/* Of windows, 1 to most: whole words of bytes or not. */
+static int64_t draw_channels(rig *r, int64_t most) {
+    return draw(r, 0, 2) ? 4 * draw(r, 1, most / 4) : draw(r, 1, most);
+}
+
 static void draw_window(rig *r, geometry *g) {
     int64_t size[2] = {draw(r, 1, 12), draw(r, 0, 4) ? draw(r, 1, 20) : draw(r, 1, 120)};
     for (int i = 0; i < 2; i++) {
@@ -208,15 +213,33 @@ static int64_t work_of(const geometry *g) {
     return g->n * g->out[0] * g->out[1] * g->o * (g->c / g->groups) * g->kernel[0] * g->kernel[1];
 }
 
+static xpu_tiling_shape shape_of(const geometry *g) {
+    return (xpu_tiling_shape){.in_h = (int32_t)g->h,
+                              .in_w = (int32_t)g->w,
+                              .kernel_h = (int32_t)g->kernel[0],
+                              .kernel_w = (int32_t)g->kernel[1],
+                              .stride_h = (int32_t)g->stride[0],
+                              .stride_w = (int32_t)g->stride[1],
+                              .dilation_h = (int32_t)g->dilation[0],
+                              .dilation_w = (int32_t)g->dilation[1]};
+}
+
+/* Whether LM has room for a task beside the rings of all engines, which kernels.elf has on every chip. */
+static int fits(const rig *r, const geometry *g, const xpu_tiling_task *t, int has_weights) {
+    const xpu_tiling_shape s = shape_of(g);
+    return xpu_tiling_window_of(&s, t, has_weights).bytes <= r->chip.lm_bytes - XPU_LM_RESERVED - XPU_LM_WINDOW;
+}
+
 static geometry draw_geometry(rig *r, int depthwise) {
     geometry g;
     do {
         g = (geometry){.n = draw(r, 0, 4) ? 1 : draw(r, 2, 5), .groups = 1};
-        g.c = depthwise ? 4 * draw(r, 1, 50) : draw(r, 1, 150);
+        g.c = depthwise ? draw_channels(r, 200) : draw(r, 1, 150);
         g.o = depthwise ? g.c : draw(r, 1, 150);
         if (depthwise) g.groups = g.c;
         draw_window(r, &g);
-    } while (work_of(&g) > 1 << 20 || g.n * g.c * g.h * g.w > 200000 || g.n * g.o * g.out[0] * g.out[1] > 200000);
+    } while (work_of(&g) > 1 << 20 || g.n * g.c * g.h * g.w > 200000 || g.n * g.o * g.out[0] * g.out[1] > 200000 ||
+             (depthwise && !fits(r, &g, &(xpu_tiling_task){16, 1, 1}, 1)));
     return g;
 }
 
@@ -228,22 +251,14 @@ static geometry draw_geometry(rig *r, int depthwise) {
      (a)->dilation_h = (int32_t)(g)->dilation[0], (a)->dilation_w = (int32_t)(g)->dilation[1],                         \
      (a)->pad_top = (int32_t)(g)->pads[0], (a)->pad_left = (int32_t)(g)->pads[1])
 
-/* A task of any size that LM has room for beside the rings of all engines, which kernels.elf has on every chip. */
+/* A task of any size that LM has room for. */
 static xpu_tiling_task draw_task(rig *r, const geometry *g, int has_weights) {
-    const xpu_tiling_shape s = {.in_h = (int32_t)g->h,
-                                .in_w = (int32_t)g->w,
-                                .kernel_h = (int32_t)g->kernel[0],
-                                .kernel_w = (int32_t)g->kernel[1],
-                                .stride_h = (int32_t)g->stride[0],
-                                .stride_w = (int32_t)g->stride[1],
-                                .dilation_h = (int32_t)g->dilation[0],
-                                .dilation_w = (int32_t)g->dilation[1]};
     xpu_tiling_task t;
     do {
         t.tile_c = 16 * (int32_t)draw(r, 1, XPU_BYTE_CHANNELS / 16);
         t.tile_h = (int32_t)draw(r, 1, g->out[0]);
         t.tile_w = (int32_t)(draw(r, 0, 2) ? draw(r, 1, g->out[1]) : g->out[1]);
-    } while (xpu_tiling_window_of(&s, &t, has_weights).bytes > r->chip.lm_bytes - XPU_LM_RESERVED - XPU_LM_WINDOW);
+    } while (!fits(r, g, &t, has_weights));
     if (draw(r, 0, 3) == 0 && t.tile_h == g->out[0]) t.tile_h += 3;
     return t;
 }
@@ -302,7 +317,7 @@ static void max_pool(void) {
 static geometry draw_large_window(rig *r) {
     geometry g;
     do {
-        g = (geometry){.n = draw(r, 1, 3), .c = 4 * draw(r, 1, 40), .groups = 1};
+        g = (geometry){.n = draw(r, 1, 3), .c = draw_channels(r, 160), .groups = 1};
         g.o = g.groups = g.c;
         for (int i = 0; i < 2; i++) {
             g.kernel[i] = draw(r, 0, 3) ? draw(r, 1, 60) : draw(r, 1, 4);
@@ -335,7 +350,7 @@ static void add_mean(rig *r, bench *b) {
     xpu_dtype x_type = draw_type(r), y_type = draw_type(r);
     int large = draw(r, 0, 3) == 0; /* sums of more than 24 bits */
     int64_t h = draw(r, 1, large ? 500 : 20), w = draw(r, 1, large ? 500 : 40);
-    int64_t n = draw(r, 1, large ? 2 : 4), c = 4 * draw(r, 1, large ? 2 : 60);
+    int64_t n = draw(r, 1, large ? 2 : 4), c = draw_channels(r, large ? 8 : 240);
     struct xpu_mean_i8_args a = {.batch = (int32_t)n, .pixels = (int32_t)(h * w), .channels = (int32_t)c};
     a.x_unsigned = x_type == XPU_U8;
     a.x_zero = draw_zero(r, x_type), a.zero = draw_zero(r, y_type);

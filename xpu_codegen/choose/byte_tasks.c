@@ -416,6 +416,6 @@ int xpu_is_byte_depthwise(xpu_codegen *cg, xpu_node node) {
     xpu_conv_shape s = xpu_conv_shape_of(cg, node);
     int64_t channels;
     return s.groups > 1 && xpu_dim_is_const(&cg->graph->dims, s.in_c, &channels) && channels == s.groups &&
-           xpu_dim_upper(cg, s.out_c) == channels && channels % 4 == 0 && has_depthwise_tasks(cg, &s) &&
+           xpu_dim_upper(cg, s.out_c) == channels && has_depthwise_tasks(cg, &s) &&
            !xpu_node_input(cg->graph, node, XPU_IN_BRANCH).id;
 }

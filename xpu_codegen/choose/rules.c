@@ -336,19 +336,6 @@ static int bytes_holds(xpu_rule_query *query) {
 }
 static const xpu_rule bytes = {"bytes", "quantised values are int8 or uint8", "quantise to 8 bits", bytes_holds};
 
-static int whole_words_holds(xpu_rule_query *query) {
-    const xpu_graph *graph = query->job->graph;
-    xpu_value x = xpu_node_input(graph, query->node, 0);
-    const xpu_value_info *info = xpu_value_at(graph, x);
-    xpu_dim rest = xpu_dim_op(&query->job->graph->dims, XPU_DIM_MOD, info->dims[1], xpu_dim_of(codegen_of(query), 4));
-    int64_t value = 1;
-    if (info->dtype == XPU_F32 || (xpu_dim_is_const(&graph->dims, rest, &value) && value == 0)) return 1;
-    query->value = xpu_printf(query->job->arena, "the operand is %s", type_text(query, x));
-    return 0;
-}
-static const xpu_rule whole_words = {"whole-words", "a window over bytes has a multiple of four channels",
-                                     "pad the channels in the model", whole_words_holds};
-
 /* ---- tables ---- */
 
 #define RULE(name) &name,

@@ -195,6 +195,8 @@ const char *xpu_emit_tail(xpu_codegen *cg) {
     xpu_text text;
     xpu_text_init(&text, cg->arena);
     xpu_text_add(&text, "#include \"xpu_runtime/include/xpu_kernels.h\"\n\n");
+    if (cg->has_odd_pixels)
+        xpu_text_add(&text, "#include \"xpu_runtime/include/xpu_pixels.h\"\n\nXPU_HAS_ODD_PIXELS\n\n");
     if (xpu_has_many_layers(cg)) {
         xpu_emit_layer_table(cg, &text);
     } else {

@@ -69,3 +69,12 @@ xpu_status xpu_add_call_of(xpu_codegen *cg, uint32_t layer, xpu_kernel kernel, c
 xpu_status xpu_add_call(xpu_codegen *cg, uint32_t layer, xpu_kernel kernel, const xpu_arg *args, const char *body) {
     return xpu_add_call_of(cg, layer, kernel, args, xpu_kernel_of(kernel)->words, body);
 }
+
+static int is_whole_words(const xpu_codegen *cg, xpu_dim bytes) {
+    int64_t value;
+    return xpu_dim_is_const(&cg->graph->dims, bytes, &value) && value % 4 == 0;
+}
+
+void xpu_note_pixels(xpu_codegen *cg, xpu_dim in_c, xpu_dim y_pixel) {
+    if (!is_whole_words(cg, in_c) || !is_whole_words(cg, y_pixel)) cg->has_odd_pixels = 1;
+}

@@ -66,6 +66,9 @@ static inline xpu_arg_int xpu_arg_attr(const xpu_codegen *cg, xpu_node node, xpu
     return xpu_arg_number(xpu_node_int(cg->graph, node, id));
 }
 
+/* Of a layer of bytes on the cores: pixels of its operand and of its result have so many. */
+void xpu_note_pixels(xpu_codegen *cg, xpu_dim in_c, xpu_dim y_pixel);
+
 /* Operand, result and, in storage order, what lies outside the node's axis, the axis, what lies inside. */
 struct xpu_axis_group xpu_axis_of(xpu_codegen *cg, uint32_t layer, xpu_node node);
 

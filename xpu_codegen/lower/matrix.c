@@ -461,6 +461,7 @@ static xpu_status lower_byte_depthwise(xpu_codegen *cg, uint32_t layer, xpu_node
     call.high = xpu_arg_attr(cg, node, XPU_ATTR_Y_HIGH);
     xpu_describe_layer(cg, layer, on_engine ? XPU_KERNEL_window_i8 : XPU_KERNEL_depthwise_i8, conv_macs(cg, s));
     if (on_engine) return lower_byte_window(cg, layer, node, &call, s, &tasks, sm_bytes);
+    xpu_note_pixels(cg, s->in_c, s->y_pixel);
     call.task = xpu_task_of(cg, &tasks);
     cg->layers.items[layer].task_cycles = tasks.predicted;
     return xpu_add_depthwise_i8(cg, layer, &call);

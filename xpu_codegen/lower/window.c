@@ -107,6 +107,7 @@ static xpu_status lower_byte_pool(xpu_codegen *cg, uint32_t layer, xpu_node node
         return lower_window_maximum(cg, layer, node, &pool, &shape, &tasks, sm_bytes);
     const int tasked = xpu_choose_byte_tasks(cg, &shape, 0, &tasks); /* else windows are large */
     const xpu_arg_int x_unsigned = xpu_arg_number(is_unsigned(cg, xpu_node_input(cg->graph, node, 0)));
+    xpu_note_pixels(cg, s->in_c, s->y_pixel);
     xpu_describe_layer(cg, layer, tasked ? XPU_KERNEL_max_pool_i8 : XPU_KERNEL_large_max_pool_i8, xpu_dim_of(cg, 0));
     if (!tasked) {
         struct xpu_large_max_pool_i8_call call = {.pool = pool, .x_unsigned = x_unsigned};
@@ -266,6 +267,7 @@ xpu_status xpu_lower_qglobal_average_pool(xpu_codegen *cg, uint32_t layer, xpu_n
     set_limits(cg, y, &call.low, &call.high);
     if (has_known_row(cg, x, &pixels, &row) && xpu_choose_window_tasks(cg, &row, 0, 1, &tasks, &sm_bytes))
         return lower_window_mean(cg, layer, node, &call, pixels, &tasks, sm_bytes);
+    xpu_note_pixels(cg, xpu_value_dim(cg, x, 1), xpu_value_dim(cg, x, 1));
     xpu_describe_layer(cg, layer, XPU_KERNEL_mean_i8, xpu_dim_of(cg, 0));
     return xpu_add_mean_i8(cg, layer, &call);
 }

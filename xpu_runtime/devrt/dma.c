@@ -2,6 +2,7 @@
 #include <riscv_vector.h>
 
 #include "xpu_runtime/include/xpu_device.h"
+#include "xpu_runtime/include/xpu_pixels.h"
 
 struct ring {
     uint32_t words[XPU_RING][XPU_DESC_WORDS];
@@ -129,6 +130,46 @@ xpu_ticket xpu_store_elements(uint32_t target, const void *lm, uint32_t count, u
     xpu_desc_copy copy = {.src = xpu_lm_address(lm), .dst = target, .size2 = 1, .size3 = count};
     return copy_narrow(&stores, narrow_stores, NARROW_STORES, XPU_ENGINE_DMA1, XPU_COUNTER_CORE_STORE + core_id(),
                        &copy, element);
+}
+
+/* What programs of whole words have: the same code. */
+__attribute__((weak, alias("xpu_load_2d"))) xpu_ticket xpu_load_pixels(void *lm, int32_t lm_stride, uint32_t source,
+                                                                       int32_t source_stride, uint32_t row_bytes,
+                                                                       uint32_t rows);
+__attribute__((weak, alias("xpu_store_2d"))) xpu_ticket xpu_store_pixels(uint32_t target, int32_t target_stride,
+                                                                         const void *lm, int32_t lm_stride,
+                                                                         uint32_t row_bytes, uint32_t rows);
+
+static int has_words(uint32_t address, int32_t stride, uint32_t bytes) {
+    return ((address | (uint32_t)stride | bytes) & 3) == 0;
+}
+
+xpu_ticket xpu_load_any_bytes(void *lm, int32_t lm_stride, uint32_t source, int32_t source_stride, uint32_t row_bytes,
+                              uint32_t rows) {
+    if (has_words(source, source_stride, row_bytes))
+        return xpu_load_2d(lm, lm_stride, source, source_stride, row_bytes, rows);
+    xpu_desc_copy copy = {.src = source,
+                          .dst = xpu_lm_address(lm),
+                          .size2 = rows,
+                          .size3 = row_bytes,
+                          .src_stride2 = source_stride,
+                          .dst_stride2 = lm_stride};
+    return copy_narrow(&loads, narrow_loads, NARROW_LOADS, XPU_ENGINE_DMA0, XPU_COUNTER_CORE_LOAD + core_id(), &copy,
+                       1);
+}
+
+xpu_ticket xpu_store_any_bytes(uint32_t target, int32_t target_stride, const void *lm, int32_t lm_stride,
+                               uint32_t row_bytes, uint32_t rows) {
+    if (has_words(target, target_stride, row_bytes))
+        return xpu_store_2d(target, target_stride, lm, lm_stride, row_bytes, rows);
+    xpu_desc_copy copy = {.src = xpu_lm_address(lm),
+                          .dst = target,
+                          .size2 = rows,
+                          .size3 = row_bytes,
+                          .src_stride2 = lm_stride,
+                          .dst_stride2 = target_stride};
+    return copy_narrow(&stores, narrow_stores, NARROW_STORES, XPU_ENGINE_DMA1, XPU_COUNTER_CORE_STORE + core_id(),
+                       &copy, 1);
 }
 
 xpu_ticket GM2LM(void *lm, uint32_t source, uint32_t bytes) {

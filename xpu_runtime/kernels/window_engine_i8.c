@@ -7,7 +7,7 @@
  * for each part of a kernel that has more taps than the engine, a store (DMA1).
  * What belongs to a block of channels (weights, bias, factors) is loaded with its first tile. All of them
  * have two buffers in SM, so the loads of the next step run while one is computed and an earlier result is stored. Core
- * 0 only queues; the rest stands in the descriptors' waits. Channels of bytes are a multiple of 4.
+ * 0 only queues; the rest stands in the descriptors' waits.
  *
  * A layer that follows (args.follows) begins with the first rows, or channels, of the product before it, and queues
  * what that has left, too: a step comes behind the steps of the product that make its input, and `follows` more, whose

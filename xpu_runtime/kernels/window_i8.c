@@ -4,10 +4,11 @@
  * A task is some rows of output, of a block of channels; where even one row is too much for LM, some pixels of one row.
  * The input rows of its windows come by DMA, the next task's while one is computed, and its result leaves meanwhile.
  * Convolution widens each input row to int16 once, pixels in the padding being 0 there, so that the loops over taps
- * have no edges; a maximum looks at the taps that are inside the image. Images are channel last; their channels are a
- * multiple of 4, so that every transfer is whole words.
+ * have no edges; a maximum looks at the taps that are inside the image. Images are channel last; where their channels
+ * are a multiple of 4 every transfer is whole words.
  */
 #include "core/arith_rvv.h"
+#include "xpu_runtime/include/xpu_pixels.h"
 #include "xpu_runtime/include/xpu_tiling.h"
 #include "xpu_runtime/kernels/common.h"
 
@@ -18,7 +19,7 @@ struct window_i8 {
     uint32_t x, y, w, bias, factors;
     int32_t batch, in_h, in_w, channels, out_h, out_w, kernel_h, kernel_w, stride_h, stride_w, dilation_h, dilation_w,
         pad_top, pad_left;
-    int32_t y_pixel; /* bytes from one pixel of y to the next, a multiple of 4 */
+    int32_t y_pixel; /* bytes from one pixel of y to the next */
     int32_t x_unsigned, w_unsigned, x_zero, w_zero;
     const struct xpu_depthwise_i8_args *scheme; /* how sums become bytes; 0: the maximum is the result */
 
@@ -131,8 +132,8 @@ static xpu_ticket load_task(const struct window_i8 *w, const struct task *t, uin
     for (uint32_t row = 0; row < rows; row += step) {
         uint32_t from = pixel_address(t, w->x, (uint32_t)t->first + row, (uint32_t)w->in_h, (uint32_t)t->from, w->in_w,
                                       w->channels);
-        ticket = xpu_load_2d(w->input[half] + row * w->in_columns * w->block, (int32_t)w->block, from, w->channels,
-                             t->channels, step * columns);
+        ticket = xpu_load_pixels(w->input[half] + row * w->in_columns * w->block, (int32_t)w->block, from, w->channels,
+                                 t->channels, step * columns);
     }
     return ticket;
 }
@@ -142,8 +143,8 @@ static xpu_ticket store_task(const struct window_i8 *w, const struct task *t, ui
     uint32_t step = w->tiles > 1 ? 1 : t->rows;
     for (uint32_t row = 0; row < t->rows; row += step) {
         uint32_t to = pixel_address(t, w->y, t->row + row, (uint32_t)w->out_h, t->column, w->out_w, w->y_pixel);
-        ticket = xpu_store_2d(to, w->y_pixel, w->out[half] + row * w->columns * w->block, (int32_t)w->block,
-                              t->channels, step * t->columns);
+        ticket = xpu_store_pixels(to, w->y_pixel, w->out[half] + row * w->columns * w->block, (int32_t)w->block,
+                                  t->channels, step * t->columns);
     }
     return ticket;
 }
@@ -166,7 +167,7 @@ static void load_weights(const struct window_i8 *w, const struct task *t) {
     else
         fill((int16_t *)w->bias_lm, 2 * w->together * w->block);
     xpu_load_2d(w->factors_lm, words, w->factors + 4 * t->channel, 0, 4 * t->channels, w->together);
-    xpu_wait(xpu_load_2d(w->w_bytes, (int32_t)w->block, w->w + t->channel, (int32_t)pitch, t->channels, taps));
+    xpu_wait(xpu_load_pixels(w->w_bytes, (int32_t)w->block, w->w + t->channel, (int32_t)pitch, t->channels, taps));
     int16_t *to = w->w_wide;
     for (uint32_t i = 0; i < taps; i++) {
         const uint8_t *from = w->w_bytes + i * w->block;
@@ -491,14 +492,14 @@ static void mean_task(const struct xpu_mean_i8_args *a, uint32_t image, uint32_t
     size_t vl = __riscv_vsetvl_e32m4(channels);
     vint32m4_t high = __riscv_vmv_v_x_i32m4(0, vl), low = high; /* the sum is high * 2^16 + low */
     uint8_t *out = lm, *half[2] = {lm + VECTOR, lm + VECTOR + chunk * VECTOR};
-    xpu_ticket loaded = xpu_load_2d(half[0], VECTOR, from, a->channels, channels, chunk);
+    xpu_ticket loaded = xpu_load_pixels(half[0], VECTOR, from, a->channels, channels, chunk);
     for (uint32_t now = 0; done < pixels; now ^= 1) {
         uint32_t count = min_u32(chunk, pixels - done);
         xpu_wait(loaded);
         done += count;
         if (done < pixels) {
-            loaded = xpu_load_2d(half[now ^ 1], VECTOR, from + done * (uint32_t)a->channels, a->channels, channels,
-                                 min_u32(chunk, pixels - done));
+            loaded = xpu_load_pixels(half[now ^ 1], VECTOR, from + done * (uint32_t)a->channels, a->channels, channels,
+                                     min_u32(chunk, pixels - done));
         }
         const uint8_t *x = half[now];
         vint32m4_t sum = __riscv_vadd_vx_i32m4(low, -a->x_zero * (int32_t)count, vl);
@@ -514,7 +515,7 @@ static void mean_task(const struct xpu_mean_i8_args *a, uint32_t image, uint32_t
     }
     float scale = xa_average_scale(a->x_scale, a->y_scale, a->pixels);
     store_bytes(out, xv_mean(high, low, scale, a->zero, a->low, a->high, vl), vl);
-    xpu_wait(LM2GM(a->y + image * (uint32_t)a->channels + channel, out, channels));
+    xpu_wait(xpu_store_pixels(a->y + image * (uint32_t)a->channels + channel, 0, out, 0, channels, 1));
 }
 
 static void mean_share(const void *args, uint32_t core, uint32_t cores) {

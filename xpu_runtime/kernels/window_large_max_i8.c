@@ -5,6 +5,7 @@
  * of one line where that alone is too much; lines run along the side of the window that has more taps inside the image.
  * The next step's taps, also those of the next task, come by DMA while a step is computed.
  */
+#include "xpu_runtime/include/xpu_pixels.h"
 #include "xpu_runtime/kernels/common.h"
 
 enum {
@@ -93,7 +94,7 @@ static xpu_ticket load_step(const struct pool *p, const struct cursor *at, uint8
     xpu_ticket ticket = {XPU_COUNTER_CALL, 0};
     uint32_t from = at->from + at->line * at->line_pitch + at->tap * at->tap_pitch;
     for (uint32_t i = at->step_lines; i > 0; i--, from += at->line_pitch, lm += at->step_taps * p->block) {
-        ticket = xpu_load_2d(lm, (int32_t)p->block, from, (int32_t)at->tap_pitch, at->channels, at->step_taps);
+        ticket = xpu_load_pixels(lm, (int32_t)p->block, from, (int32_t)at->tap_pitch, at->channels, at->step_taps);
     }
     return ticket;
 }
@@ -142,7 +143,7 @@ static void run_tasks(const struct pool *p, struct cursor now) {
         compute_step(out, p->taps[half], now.step_lines * now.step_taps * p->block, p->width, p->a.x_unsigned);
         if (!more || next.index != now.index) {
             finish_task(p, out);
-            stored[now.index & 1] = LM2GM(now.to, out, now.channels);
+            stored[now.index & 1] = xpu_store_pixels(now.to, 0, out, 0, now.channels, 1);
         }
         now = next;
     }
