@@ -398,6 +398,7 @@ static int take_reader(const xpu_recorded_call *calls, struct pipeline *l) {
     memcpy(&l->q, calls[READER].words, sizeof l->q);
     if (!can_window_i8(&l->w) || l->w.batch != 1 || l->w.whole || l->w.in_c != l->w.out_c) return 0;
     if (l->w.step_rows < 1 || l->w.step_rows > MOST_FIELD || l->w.in_c > MOST_FIELD || l->w.in_w > MOST_FIELD) return 0;
+    if (l->w.w && xpu_tiling_window_parts(l->w.kernel_h) * xpu_tiling_window_parts(l->w.kernel_w) > 1) return 0;
     return l->w.ring_rows == 0 && can_read_slots(&l->w, &l->q);
 }
 
