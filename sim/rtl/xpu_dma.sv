@@ -6,14 +6,16 @@
 //   extract  a piece of a line (at most 64 bytes of one run) goes into the ring each cycle
 //   convert  16 elements a cycle, 3 stages, from the inner ring to the outer. By a divisor: the first bits of its
 //            inverse find k, and a second product says on which side of k + 1/2 the quotient is
-//   weave    where 2 to 8 planes become elements side by side: source takes 16 elements of each plane in turn, which go
-//            through the stages of convert, whether they are converted or not, into one of two blocks, and from there in
-//            the order of the target into the outer ring, 64 bytes a cycle
+//   weave    where 2 to 16 planes become elements side by side: source takes 16 elements of each plane in turn, which go
+//            through the stages of convert, whether they are converted or not, into one of two blocks of 16 x 16, and
+//            from there in the order of the target into the outer ring, 64 bytes a cycle
+//   unweave  the mirror: a block has 16 pixels, whose elements go through the stages of convert 16 at a time where pixels
+//            lie side by side, else those of a pixel, and leaves by 16 elements of each plane in turn
 //   place    a piece goes from the ring into the line that is being written, each cycle; a line leaves when it is full
 //            or the next piece is in another
 // So dense rows move 64 bytes a cycle however they lie, runs shorter than a line one run a cycle, and planes are woven
-// by 16 elements a cycle (half of it where these are in two lines). A gather goes through
-// the gathered dimension outermost.
+// and unwoven by 16 elements a cycle (half of it where these are in two lines), or by those of a pixel where pixels lie
+// apart. A gather goes through the gathered dimension outermost.
 //
 // Up to eight descriptors are inside: the reads of one begin while the writes of those before it drain, unless it reads
 // where they write. desc_done: one cycle, in order, when all writes of the oldest are done.
@@ -99,9 +101,12 @@ module xpu_dma #(
   logic [7:0]  p_divide, p_signed; // to bytes by a divisor: int8, else uint8
   logic [9:0]  p_zero [8];        // its zero point
   logic [13:0] p_inverse [8];     // floor(2^36 / the divisor's mantissa)
-  logic [7:0]  p_weave, p_lanes; // lanes: goes through the stages of convert
-  logic [3:0]  p_planes [8];
+  logic [7:0]  p_weave, p_unweave, p_block, p_lanes; // block: one of both; lanes: goes through the stages of convert
+  logic [7:0]  p_apart;          // unweave: pixels lie apart
+  logic [4:0]  p_planes [8];
   logic [4:0]  p_tail [8];       // elements of a row's last run of a plane; the others have 16
+  logic [4:0]  p_steps_full [8]; // times that convert takes elements for a block, for a row's last
+  logic [4:0]  p_steps_tail [8];
   logic [7:0]  scaled, live, placed; // scale is there; source has begun; all writes are asked for
   logic [31:0] writes [8];      // on their way
   logic [2:0]  c_slot, s_slot, d_slot, o_slot; // check, source, place, oldest
@@ -123,7 +128,7 @@ module xpu_dma #(
   logic [63:0] c_high [2];
   logic [3:0]  c_box_fault [2];
   logic [63:0] c_elements;
-  logic        c_ended, c_fill, c_gather, c_convert, c_widen, c_weave;
+  logic        c_ended, c_fill, c_gather, c_convert, c_widen, c_weave, c_unweave;
   logic [3:0]  c_cause;
   logic [31:0] c_fault_at;
 
@@ -175,13 +180,16 @@ module xpu_dma #(
   logic [63:0] m_one [16];
   logic [63:0] m_two [16];
   logic [4:0]  m_one_count, m_two_count;
-  logic [31:0] v_block [32 * PLANES]; // two blocks
-  logic [3:0]  v_plane, v_stored; // of the next 16 elements that convert takes, and stores in a block
-  logic [31:0] v_left;            // runs of a plane that are left in this row, this one included
-  logic [1:0]  v_used, v_full;    // blocks in use; of these, complete
+  logic        m_one_last, m_two_last, m_one_tail, m_two_tail; // of a block, which is a row's last
+  logic [31:0] v_block [32 * PLANES]; // two blocks: [pixel][plane]
+  logic [4:0]  v_step;            // times that convert has taken elements for a block
+  logic [8:0]  v_stored;          // planes that are stored in it; unweave: elements
+  logic [31:0] v_left;            // blocks that are left in this row, without this one
+  logic [1:0]  v_full;            // blocks that are complete
   logic        v_fill, v_empty;   // the block that is stored into, and the one that goes into the ring
-  logic [7:0]  v_count [2];       // its elements
-  logic [7:0]  v_at;              // of these, in the ring
+  logic [8:0]  v_count [2];       // its elements; unweave: its planes
+  logic [1:0]  v_tail;            // it is a row's last
+  logic [8:0]  v_at;              // of these, in the ring
   logic [63:0] line [8];        // being written
   logic [63:0] line_mask;
   logic [25:0] line_at;
@@ -255,6 +263,7 @@ module xpu_dma #(
     logic [6:0]  bytes;
     logic [63:0] scale, limit, value, inverse, low, zero;
     logic [63:0] packed_words [8];
+    logic [31:0] v_plane [16];
     i = 0; j = 0; k = 0; z = 0; n = 0; first = 0; last = 0;
     moved = 0; busy = 0; more = 0; hit = 0; emit = 0; fresh = 0; slot = 0; dim = 0; from_size = 0;
     to_size = 0; cause = 0; shift = 0; low_bits = 0;
@@ -335,6 +344,7 @@ module xpu_dma #(
           d_at = d_at + n; d_bytes = d_bytes - n;
           if (d_bytes == 0) begin
             `NEXT_RUN(d, 1'b1, slot, more)
+            if (p_unweave[slot] && d_left[1] == 0) d_bytes = {27'd0, p_tail[slot]} << p_target_size[slot];
             d_walked = !more;
           end
           moved = 1; busy = 1;
@@ -348,12 +358,13 @@ module xpu_dma #(
         slot = d_slot; moved = 1;
         d_ahead = d_ahead - 1; d_active = 1; d_walked = p_empty[slot]; x_active = !p_empty[slot] && !p_fill[slot];
         x_seen = 0; ri_write = 0; ri_read = 0; ro_write = 0; ro_read = 0; ri_level = 0; ro_level = 0;
-        v_plane = 0; v_stored = 0; v_left = p_count[{1'b0, slot, 2'd1}]; v_used = 0; v_full = 0; v_fill = 0;
+        v_step = 0; v_stored = 0; v_left = p_count[{p_unweave[slot], slot, 2'd1}]; v_full = 0; v_fill = 0;
         v_empty = 0; v_at = 0;
         d_at = p_address[{1'b1, slot}]; d_bytes = p_run[{1'b1, slot}];
         for (i = 0; i < 4; i = i + 1) begin
           d_left[i] = p_count[{26'd0, 1'b1, slot, 2'd0} + i]; d_base[i] = d_at;
         end
+        if (p_unweave[slot] && d_left[1] == 0) d_bytes = {27'd0, p_tail[slot]} << p_target_size[slot];
         if (p_fill[slot]) begin
           where = p_scale[slot];
           if (p_target_size[slot] == 2'd0) where = {4{where[7:0]}};
@@ -362,45 +373,7 @@ module xpu_dma #(
         end
       end
 
-      // ---- Weave: up to 64 bytes of a complete block into the outer ring ----
-      if (d_active && v_full != 0 && ro_level <= 9'd128) begin
-        slot = d_slot;
-        n = 32'd64 >> p_target_size[slot];
-        if ({24'd0, v_count[v_empty] - v_at} < n) n = {24'd0, v_count[v_empty] - v_at};
-        j = (v_empty ? 16 * PLANES : 0) + {24'd0, v_at}; // what comes behind the block's elements is not used
-        if (p_target_size[slot] == 2'd0) begin
-          `LOOP(k, 8)
-            a = 0;
-            for (i = 0; i < 8; i = i + 1) a = a | (64'(v_block[(j+8*k+i)&(32*PLANES-1)]) & 64'hff) << (8 * i);
-            packed_words[k] = a;
-          `ENDLOOP(k)
-        end else if (p_target_size[slot] == 2'd1) begin
-          `LOOP(k, 8)
-            a = 0;
-            for (i = 0; i < 4; i = i + 1) a = a | (64'(v_block[(j+4*k+i)&(32*PLANES-1)]) & 64'hffff) << (16 * i);
-            packed_words[k] = a;
-          `ENDLOOP(k)
-        end else begin
-          `LOOP(k, 8)
-            packed_words[k] = {v_block[(j+2*k+1)&(32*PLANES-1)], v_block[(j+2*k)&(32*PLANES-1)]};
-          `ENDLOOP(k)
-        end
-        v_at = v_at + 8'(n);
-        if (v_at == v_count[v_empty]) begin
-          v_at = 0; v_empty = !v_empty; v_full = v_full - 1; v_used = v_used - 1;
-        end
-        n = n << p_target_size[slot];
-        shift = {ro_write[2:0], 3'd0}; keep = (64'd1 << shift) - 1;
-        first = {27'd0, ro_write[7:3]};
-        a = packed_words[0];
-        `SET(ring[32 + first], (ring[32 + first] & keep) | (a << shift));
-        `LOOP(k, 8)
-          b = k == 7 ? 64'd0 : packed_words[(k+1)&7];
-          `SET(ring[32 + ((first + k + 1) & 31)], (b << shift) | ((a >> 1) >> (6'd63 - shift)));
-          a = b;
-        `ENDLOOP(k)
-        ro_write = ro_write + 8'(n); ro_level = ro_level + 9'(n); moved = 1; busy = 1;
-      end
+`include "xpu_dma_weave.svh"
 
       // ---- Convert ----
       if (d_active && p_lanes[d_slot]) begin
@@ -408,7 +381,7 @@ module xpu_dma #(
         limit = p_wide[slot] ? 64'd32767 : 64'd127;
         scale = {32'd0, p_scale[slot]};
         // third stage: to integers where that is the target, into the outer ring
-        if (m_two_count != 0) begin
+        if (m_two_count != 0 && !(p_block[slot] && v_full == 2'd2)) begin
           j = 32 + {27'd0, ro_write[7:3]};
           if (p_divide[slot]) begin
             low = p_signed[slot] ? 64'd0 - 64'd128 : 64'd0;
@@ -426,12 +399,14 @@ module xpu_dma #(
               m_two[k] = value;
             `ENDLOOP(k)
           end
-          if (p_weave[slot]) begin
-            j = (v_fill ? 16 * PLANES : 0) + {28'd0, v_stored}; last = {28'd0, p_planes[slot]};
+          if (p_block[slot]) begin
+            j = (v_fill ? 16 * PLANES : 0) + {23'd0, v_stored};
+            last = p_unweave[slot] ? 32'd1 : {27'd0, p_planes[slot]};
             `LOOP(k, 16) `SET(v_block[(j+k*last)&(32*PLANES-1)], m_two[k][31:0]); `ENDLOOP(k)
-            v_stored = v_stored + 1;
-            if (v_stored == p_planes[slot]) begin
-              `SET(v_count[v_fill], 8'(m_two_count) * 8'(p_planes[slot]));
+            v_stored = v_stored + (p_unweave[slot] ? 9'(m_two_count) : 9'd1);
+            if (m_two_last) begin
+              `SET(v_count[v_fill], (p_unweave[slot] ? 9'd1 : 9'(m_two_count)) * 9'(p_planes[slot]));
+              v_tail[v_fill] = m_two_tail;
               v_stored = 0; v_fill = !v_fill; v_full = v_full + 1;
             end
           end else if (p_widen[slot]) begin
@@ -448,11 +423,11 @@ module xpu_dma #(
               `SET(ring[j+k], a);
             `ENDLOOP(k)
           end
-          n = p_weave[slot] ? 0 : {27'd0, m_two_count} << p_target_size[slot];
+          n = p_block[slot] ? 0 : {27'd0, m_two_count} << p_target_size[slot];
           ro_write = ro_write + 8'(n); ro_level = ro_level + 9'(n); m_two_count = 0; moved = 1; busy = 1;
         end
         // second stage: multiply; where a divisor is, by the first bits of its inverse
-        if (m_one_count != 0) begin
+        if (m_one_count != 0 && m_two_count == 0) begin
           if (p_divide[slot]) begin
             inverse = {50'd0, p_inverse[slot]};
             `LOOP(k, 16)
@@ -467,12 +442,12 @@ module xpu_dma #(
           end else begin
             `LOOP(k, 16) m_two[k] = m_one[k]; `ENDLOOP(k)
           end
-          m_two_count = m_one_count; m_one_count = 0; moved = 1; busy = 1;
+          m_two_count = m_one_count; m_two_last = m_one_last; m_two_tail = m_one_tail; m_one_count = 0; moved = 1; busy = 1;
         end
         // first stage: 16 elements out of the inner ring
         n = 32'd16 << p_source_size[slot];
         if (scaled[slot] && ({23'd0, ri_level} >= n || (ri_level != 0 && !x_active)) &&
-            (p_weave[slot] ? v_plane != 0 || v_used != 2'd2 :
+            (p_block[slot] ? m_one_count == 0 :
              {23'd0, ro_level} + (m_two_count != 0 ? 32'd64 : 32'd0) <= 32'd128)) begin
           if ({23'd0, ri_level} < n) n = {23'd0, ri_level};
           j = {27'd0, ri_read[7:3]};
@@ -494,12 +469,13 @@ module xpu_dma #(
             `ENDLOOP(k)
           end
           ri_read = ri_read + 8'(n); ri_level = ri_level - 9'(n); m_one_count = 5'(n >> p_source_size[slot]); moved = 1;
-          if (p_weave[slot]) begin
-            if (v_left == 0) m_one_count = p_tail[slot];
-            if (v_plane == 0) v_used = v_used + 1;
-            v_plane = v_plane + 1;
-            if (v_plane == p_planes[slot]) begin
-              v_plane = 0; v_left = v_left == 0 ? p_count[{1'b0, slot, 2'd1}] : v_left - 1;
+          if (p_block[slot]) begin
+            m_one_tail = v_left == 0; v_step = v_step + 1;
+            if (p_apart[slot]) m_one_count = p_planes[slot];
+            else if (p_weave[slot] && m_one_tail) m_one_count = p_tail[slot];
+            m_one_last = v_step == (m_one_tail ? p_steps_tail[slot] : p_steps_full[slot]);
+            if (m_one_last) begin
+              v_step = 0; v_left = v_left == 0 ? p_count[{p_unweave[slot], slot, 2'd1}] : v_left - 1;
             end
           end
         end
@@ -534,7 +510,7 @@ module xpu_dma #(
           `ENDLOOP(k)
           if (p_lanes[slot]) begin
             ri_write = ri_write + {1'b0, bytes}; ri_level = ri_level + {2'd0, bytes};
-            if (p_weave[slot] && pieces[x_read][15]) begin // each run has 16 places
+            if (p_block[slot] && pieces[x_read][15]) begin // each run has 16 places
               position = (8'd16 << p_source_size[slot]) - 8'd1; position = (8'd0 - ri_write) & position;
               ri_write = ri_write + position; ri_level = ri_level + {1'b0, position};
             end
@@ -773,6 +749,6 @@ module xpu_dma #(
   `CHECK_ANSWERS(r, r_valid && r_ready, r_done, READS)
   `CHECK_ANSWERS(w, w_valid && w_ready, w_done, 4096)
   `CHECK(ri_level <= 9'd256 && ro_level <= 9'd256, "a ring of bytes is overfull")
-  `CHECK(32'(k_count) <= READS && 32'(l_count) <= READS && 32'(x_count) <= PIECES && v_used <= 2'd2 && v_full <= v_used,
+  `CHECK(32'(k_count) <= READS && 32'(l_count) <= READS && 32'(x_count) <= PIECES && v_full <= 2'd2,
          "a ring is overfull")
 endmodule

@@ -23,11 +23,21 @@
           p_signed[slot] = c_desc.dst_type == xpu_chip_pkg::TYPE_I8;
           p_wide[slot] = (c_widen ? c_desc.src_type : c_desc.dst_type) == xpu_chip_pkg::TYPE_I16;
           from_size = log_bytes(c_desc.src_type); to_size = log_bytes(c_desc.dst_type);
-          c_weave = !c_fill && !c_gather && !p_empty[slot] && c_size[2] > 1 && c_size[3] > 1 && c_size[3] <= PLANES &&
-                    c_stride[2] == 32'd1 << from_size && c_stride[3] != 32'd1 << from_size &&
-                    c_stride[7] == 32'd1 << to_size && c_stride[6] == c_size[3] << to_size;
-          p_weave[slot] = c_weave; p_lanes[slot] = c_convert || c_weave;
-          `SET(p_planes[slot], c_size[3][3:0]); `SET(p_tail[slot], 5'd1 + 5'(4'(c_size[2] - 1)));
+          c_weave = !c_fill && !c_gather && !p_empty[slot] && c_size[2] > 1 && c_size[3] > 1 && c_size[3] <= PLANES;
+          // planes that share bytes are written in the order of the dimensions
+          size = c_stride[7][31] ? 32'd0 - c_stride[7] : c_stride[7];
+          c_unweave = c_weave && c_stride[3] == 32'd1 << from_size && c_stride[7] != 32'd1 << to_size &&
+                      c_stride[6] == 32'd1 << to_size && size >= c_size[2] << to_size;
+          c_weave = c_weave && c_stride[2] == 32'd1 << from_size && c_stride[3] != 32'd1 << from_size &&
+                    c_stride[7] == 32'd1 << to_size;
+          p_weave[slot] = c_weave; p_unweave[slot] = c_unweave; p_block[slot] = c_weave || c_unweave;
+          p_lanes[slot] = c_convert || c_weave || c_unweave;
+          p_apart[slot] = c_unweave && c_stride[2] != c_size[3] << from_size;
+          size = {27'd0, 5'd1 + 5'(4'(c_size[2] - 1))};
+          `SET(p_steps_full[slot], p_apart[slot] ? 5'd16 : c_size[3][4:0]);
+          `SET(p_steps_tail[slot], p_apart[slot] ? size[4:0] :
+                                   c_weave ? c_size[3][4:0] : 5'((9'(size) * 9'(c_size[3][4:0]) + 9'd15) >> 4));
+          `SET(p_planes[slot], c_size[3][4:0]); `SET(p_tail[slot], 5'd1 + 5'(4'(c_size[2] - 1)));
           `SET(p_source_size[slot], from_size); `SET(p_target_size[slot], to_size);
           `SET(p_scale[slot], c_desc.scale); `SET(p_scale_mode[slot], c_desc.scale_mode);
           dim = c_desc.gather_dim;
@@ -100,12 +110,13 @@
           size = c_size[dim];
           for (i = 0; i < 2; i = i + 1) begin
             stride = c_stride[{i[0], dim}];
-            if (c_weave && i == SOURCE && c_step == 2'd1) begin // the planes are the innermost loop
-              c_run[0] = 32'd16 << p_source_size[slot];
-              k = {27'd0, slot, 2'd1};
-              `SET(p_count[k], (size - 1) >> 4); `SET(p_stride[k], c_run[0]); c_loops[0] = 2;
+            if ((i == SOURCE ? c_weave : c_unweave) && c_step == 2'd1) begin // the planes are the innermost loop
+              c_run[i] = 32'd16 << (i == SOURCE ? p_source_size[slot] : p_target_size[slot]);
+              k = {26'd0, i[0], slot, 2'd1};
+              `SET(p_count[k], (size - 1) >> 4); `SET(p_stride[k], c_run[i]); c_loops[i] = 2;
             end else if (size != 1 && !(c_gather && c_step == 2'd3 && i == SOURCE)) begin
-              if (c_loops[i] == 0 && stride == c_run[i]) c_run[i] = c_run[i] * size;
+              hit = c_unweave && (c_step[1] || (c_step == 2'd1 && p_apart[slot])); // rows, and pixels that lie apart
+              if (c_loops[i] == 0 && stride == c_run[i] && !hit) c_run[i] = c_run[i] * size;
               else begin
                 k = {26'd0, i[0], slot, 2'd0} + {29'd0, c_loops[i]};
                 `SET(p_count[k], size - 1); `SET(p_stride[k], stride); c_loops[i] = c_loops[i] + 1;

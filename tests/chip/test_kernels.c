@@ -253,17 +253,26 @@ static void add_copy(rig *r, bench *b) {
     place_copy(r, b, &a, x_span, y_span);
 }
 
-/* Planes that become channel-last, most of them large enough that the cores weave them. */
+/* Planes that become pixels, or pixels that become planes: few and many, side by side and apart, of several images. */
 static void add_weave(rig *r, bench *b) {
-    int32_t channels = (int32_t)draw(r, 2, 16), pixels = (int32_t)draw(r, 1, 20000 / channels);
-    if (draw(r, 0, 2)) pixels = (pixels + 3) & ~3;
-    int32_t plane = pixels + (draw(r, 0, 1) ? 0 : 4 * (int32_t)draw(r, 1, 5));
-    struct xpu_copy_nd_args a = {.element_bytes = draw(r, 0, 1) ? 1 : 4,
-                                 .d = {1, 1, 1, 1, pixels, channels},
-                                 .xs = {[4] = 1, plane},
-                                 .ys = {[4] = channels, 1}};
-    if (draw(r, 0, 2)) a.x_offset = 4 * (int32_t)draw(r, 0, 5), a.y_offset = 4 * (int32_t)draw(r, 0, 5);
-    place_copy(r, b, &a, (int64_t)plane * channels, (int64_t)pixels * channels);
+    static const int32_t element[] = {1, 2, 4};
+    const int32_t channels = (int32_t)draw(r, 2, draw(r, 0, 1) ? 16 : 70), outer = (int32_t)draw(r, 0, 3);
+    const int32_t images = draw(r, 0, 1) ? 1 : (int32_t)draw(r, 2, 3),
+                  rows = draw(r, 0, 1) ? 1 : (int32_t)draw(r, 2, 4);
+    const int32_t pixels = (int32_t)draw(r, 1, draw(r, 0, 1) ? 40 : 20000 / channels / images / rows);
+    const int32_t plane = rows * pixels + (draw(r, 0, 1) ? 0 : (int32_t)draw(r, 1, 20)),
+                  pixel = channels + (draw(r, 0, 1) ? 0 : (int32_t)draw(r, 1, 20)), last = (outer + 1) % 4;
+    struct xpu_copy_nd_args a = {.element_bytes = element[draw(r, 0, 2)], .d = {1, 1, 1, 1, pixels, channels}};
+    a.d[outer] = images, a.d[last] = rows;
+    const int unweaves = draw(r, 0, 1) != 0;
+    int32_t *planes = unweaves ? a.ys : a.xs, *dense = unweaves ? a.xs : a.ys;
+    const int in_plane = unweaves ? 5 : 4, of_pixel = unweaves ? 4 : 5;
+    a.d[in_plane] = pixels, a.d[of_pixel] = channels;
+    planes[in_plane] = 1, planes[of_pixel] = plane, planes[last] = pixels, planes[outer] = plane * channels;
+    dense[of_pixel] = 1, dense[in_plane] = pixel, dense[last] = pixel * pixels, dense[outer] = pixel * pixels * rows;
+    if (draw(r, 0, 2)) a.x_offset = (int32_t)draw(r, 0, 20), a.y_offset = (int32_t)draw(r, 0, 20);
+    const int64_t of_planes = (int64_t)plane * channels * images, of_pixels = (int64_t)pixel * pixels * rows * images;
+    place_copy(r, b, &a, unweaves ? of_pixels : of_planes, unweaves ? of_planes : of_pixels);
 }
 
 /* More elements than a descriptor moves, one by one: as one descriptor they would take longer than the watchdog waits.
@@ -288,7 +297,7 @@ static void add_large_copy(rig *r, bench *b) {
 static void copy_nd(void) {
     rig_on_each_chip("copy_nd", 30, add_copy);
     rig_on_each_chip("copy_nd, large", 6, add_large_copy);
-    rig_on_each_chip("copy_nd, woven", 15, add_weave);
+    rig_on_each_chip("copy_nd, woven", 40, add_weave);
 }
 
 /* ---- chain ---- */

@@ -315,7 +315,7 @@ static void draw_sizes(generator *g, uint32_t *size) {
 /* Strides with which no two elements meet; the box lies within the slot at `base`. 0: it does not fit. */
 static int spread(generator *g, box *b, uint32_t base, uint32_t bytes) {
     static const uint8_t orders[][4] = {{3, 2, 1, 0}, {3, 2, 1, 0}, {3, 2, 1, 0}, {2, 3, 1, 0},
-                                        {0, 1, 2, 3}, {1, 3, 0, 2}, {2, 0, 3, 1}};
+                                        {2, 3, 1, 0}, {0, 1, 2, 3}, {1, 3, 0, 2}, {2, 0, 3, 1}};
     const uint8_t *order = orders[draw(g, sizeof orders / sizeof *orders)];
     uint32_t reach = bytes, start = 0;
     int gaps = draw(g, 2) != 0;

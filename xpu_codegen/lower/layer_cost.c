@@ -106,7 +106,8 @@ static double work_of(xpu_codegen *cg, uint32_t layer) {
         const int narrow = xpu_node_int(cg->graph, l->node, XPU_ATTR_PRECISION) == XPU_PRECISION_INT16X8;
         return macs * (narrow ? 1 : 2) / LINE_BYTES * xpu_cost.recurrent;
     }
-    if (l->unit != XPU_UNIT_CORE) return moved;
+    const double copied = cg->layers.items[layer].copy_cycles;
+    if (l->unit != XPU_UNIT_CORE) return copied > 0 ? copied : moved;
     const double computed = core_cycles(cg, l->node, most / sizeof(float) / LANES, macs) / cg->chip.cores;
     return computed > moved ? computed : moved;
 }

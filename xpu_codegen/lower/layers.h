@@ -16,6 +16,7 @@ typedef struct xpu_codegen_layer {
     const xpu_tiles *tiles; /* on the tensor engine */
     double task_cycles; /* of windows over bytes and elementwise layers: of all tasks, at the largest size; 0: it has
                            none */
+    double copy_cycles; /* of copies by DMA, at the largest size; 0: it has none */
     double ring_cycles; /* on an engine: of it and the next ones, where these meet it in SM */
     int in_ring;        /* its work is in ring_cycles of a layer before */
     const xpu_conv_shape *windows; /* over bytes, on the window engine; else NULL */

@@ -1,7 +1,9 @@
 /* Operators that move elements: boxes copied by DMA with strides, and fills. */
+#include <math.h>
 #include <string.h>
 
 #include "core/ops/transposed.h"
+#include "xpu_codegen/choose/costs.h"
 #include "xpu_codegen/lower/buffers.h"
 #include "xpu_codegen/lower/layers.h"
 #include "xpu_codegen/lower/operators.h"
@@ -58,9 +60,70 @@ static void split_wide(xpu_codegen *cg, box *b) {
     b->element = WIDEST_ELEMENT;
 }
 
+/* The innermost dim whose elements lie side by side, or -1. */
+static int find_dense(const xpu_codegen *cg, const box *b, const xpu_dim *strides) {
+    int dim = b->rank - 1;
+    while (dim >= 0 && !is_const(cg, strides[dim], 1)) dim--;
+    return dim;
+}
+
+static void move_to_end(box *b, int dim) {
+    const xpu_dim size = b->size[dim], from = b->from[dim], to = b->to[dim];
+    for (int d = dim; d + 1 < b->rank; d++)
+        b->size[d] = b->size[d + 1], b->from[d] = b->from[d + 1], b->to[d] = b->to[d + 1];
+    b->size[b->rank - 1] = size, b->from[b->rank - 1] = from, b->to[b->rank - 1] = to;
+}
+
+/* Where the dims that are dense in source and target are not the same one, both become the innermost ones: DMA weaves
+ * them. */
+static void order_for_weaving(const xpu_codegen *cg, box *b) {
+    const int from = find_dense(cg, b, b->from), to = find_dense(cg, b, b->to);
+    if (from < 0 || to < 0 || from == to) return;
+    move_to_end(b, from);
+    move_to_end(b, from < to ? to - 1 : to);
+}
+
+static const double LINE_BYTES = 64, WOVEN = 16; /* elements that DMA weaves in a cycle */
+
+/* Lines in which runs of so many elements lie that begin `pitch` apart. */
+static double lines_of_runs(const xpu_codegen *cg, const box *b, double runs, double elements, xpu_dim pitch) {
+    const double bytes = elements * (double)b->element, element = (double)b->element;
+    const int is_whole = xpu_dim_upper(cg, pitch) * b->element % (int64_t)LINE_BYTES == 0;
+    return runs * (is_whole ? ceil(bytes / LINE_BYTES) : 1 + (bytes - element) / LINE_BYTES);
+}
+
+/* Of pixels that become planes, or the other way: the innermost two dims, of which the first is dense in the source. */
+static double woven_cycles(const xpu_codegen *cg, const box *b) {
+    const int first = b->rank - 2, last = b->rank - 1;
+    const double x = (double)xpu_dim_upper(cg, b->size[first]), y = (double)xpu_dim_upper(cg, b->size[last]);
+    const double reads = lines_of_runs(cg, b, y * ceil(x / WOVEN), x < WOVEN ? x : WOVEN, b->from[last]);
+    const double writes = lines_of_runs(cg, b, x * ceil(y / WOVEN), y < WOVEN ? y : WOVEN, b->to[first]);
+    const int are_pixels = (x <= WOVEN && x < y && xpu_dim_equal(b->from[last], b->size[first])) ||
+                           (y <= WOVEN && y <= x && xpu_dim_equal(b->to[first], b->size[last]));
+    if (are_pixels) return x < y ? writes : reads; /* side by side on the other side */
+    return reads > writes ? reads : writes;
+}
+
+/* What DMA takes for a box: lines, runs that are shorter, or else elements. */
+static double copy_cycles(const xpu_codegen *cg, const box *b) {
+    const int last = b->rank - 1, from = find_dense(cg, b, b->from), to = find_dense(cg, b, b->to);
+    double elements = 1;
+    for (int d = 0; d < b->rank; d++) elements *= (double)xpu_dim_upper(cg, b->size[d]);
+    if (b->rank == 0 || elements <= 0) return xpu_cost.copy;
+    const double run = (double)xpu_dim_upper(cg, b->size[last]);
+    if (from == last && to == last) {
+        const xpu_dim pitch = last > 0 ? b->from[last - 1] : b->size[last];
+        return xpu_cost.copy + lines_of_runs(cg, b, elements / run, run, pitch);
+    }
+    if (last == 0 || from != last - 1 || to != last) return xpu_cost.copy + elements;
+    return xpu_cost.copy + elements / run / (double)xpu_dim_upper(cg, b->size[from]) * woven_cycles(cg, b);
+}
+
 static xpu_status add_copy(xpu_codegen *cg, uint32_t layer, uint32_t from, uint32_t to, box *b) {
     split_wide(cg, b);
     simplify(cg, b);
+    order_for_weaving(cg, b);
+    cg->layers.items[layer].copy_cycles += copy_cycles(cg, b);
     if (b->rank > XPU_COPY_DIMS) return xpu_codegen_bug(cg, "a copy has too many dims", "%d dims", b->rank);
     struct xpu_copy_nd_call call = {0};
     call.x = xpu_arg_at(from);
@@ -532,6 +595,7 @@ static xpu_status fill_all(pad *p, float value) {
     float word;
     if (!xpu_pad_word(info->dtype, value, &word)) return xpu_codegen_bug(p->cg, "a padding's value", "no word has it");
     call.value = xpu_arg_real(word);
+    p->cg->layers.items[p->layer].copy_cycles += (double)xpu_dim_upper(p->cg, bytes) / LINE_BYTES;
     return xpu_add_fill(p->cg, p->layer, &call);
 }
 

@@ -1,6 +1,6 @@
 /* Strided copies and fills by DMA, queued by core 0. The innermost four dims go into one descriptor, the outer two are
- * walked; descriptors stand in a ring in LM. DMA moves elements that do not lie side by side one by one, but for up to
- * XPU_WOVEN_PLANES planes that become channel-last; all cores weave what has a few more. */
+ * walked; descriptors stand in a ring in LM. DMA moves elements that do not lie side by side one by one, but for planes
+ * that become pixels and pixels that become planes, up to XPU_WOVEN_PLANES of them: more are cut into as many. */
 #include "xpu_runtime/kernels/common.h"
 
 enum { RING = 4 };
@@ -17,80 +17,9 @@ static uint32_t element_type(int32_t bytes) {
     return bytes == 1 ? XPU_TYPE_U8 : bytes == 2 ? XPU_TYPE_I16 : XPU_TYPE_I32;
 }
 
-/* ---- weaving ---- */
-
-enum { MOST_CHANNELS = 16, LEAST_WOVEN = 4096, VECTOR = 64 };
-
-/* Pixels whose channels lie in planes, and side by side in y. */
-static int has_planes(const struct xpu_copy_nd_args *a) {
-    return a->d[5] > 1 && a->xs[4] == 1 && a->ys[5] == 1 && a->ys[4] == a->d[5];
-}
-
-static int is_woven_by_dma(const struct xpu_copy_nd_args *a) {
-    return has_planes(a) && a->d[5] <= (int32_t)XPU_WOVEN_PLANES && a->element_bytes <= 4;
-}
-
-/* d4 pixels of d5 planes, which are too many for DMA; of bytes, whole words of them. */
-static int is_woven(const struct xpu_copy_nd_args *a) {
-    if (a->element_bytes == 1 && ((a->d[4] | a->xs[5] | a->x_offset | a->y_offset) & 3)) return 0;
-    return (a->element_bytes == 4 || a->element_bytes == 1) && a->d[0] * a->d[1] * a->d[2] * a->d[3] == 1 &&
-           has_planes(a) && a->d[5] > (int32_t)XPU_WOVEN_PLANES && a->d[5] <= MOST_CHANNELS &&
-           a->d[4] * a->d[5] >= LEAST_WOVEN;
-}
-
-static void weave_words(const uint32_t *plane, uint32_t *to, uint32_t pixels, uint32_t channels) {
-    for (size_t vl; pixels > 0; pixels -= (uint32_t)vl, plane += vl, to += vl * channels) {
-        vl = __riscv_vsetvl_e32m4(pixels);
-        __riscv_vsse32_v_u32m4(to, (ptrdiff_t)(4 * channels), __riscv_vle32_v_u32m4(plane, vl), vl);
-    }
-}
-
-static void weave_bytes(const uint8_t *plane, uint8_t *to, uint32_t pixels, uint32_t channels) {
-    for (size_t vl; pixels > 0; pixels -= (uint32_t)vl, plane += vl, to += vl * channels) {
-        vl = __riscv_vsetvl_e8m4(pixels);
-        __riscv_vsse8_v_u8m4(to, (ptrdiff_t)channels, __riscv_vle8_v_u8m4(plane, vl), vl);
-    }
-}
-
-static void weave(const uint8_t *planes, uint8_t *out, uint32_t pixels, uint32_t channels, uint32_t bytes) {
-    for (uint32_t c = 0; c < channels; c++, planes += pixels * bytes, out += bytes) {
-        if (bytes == 1)
-            weave_bytes(planes, out, pixels, channels);
-        else
-            weave_words((const uint32_t *)planes, (uint32_t *)out, pixels, channels);
-    }
-}
-
-static void weave_share(const void *args, uint32_t core, uint32_t cores) {
-    const struct xpu_copy_nd_args a = *(const struct xpu_copy_nd_args *)args;
-    uint32_t available, first, last, channels = (uint32_t)a.d[5], bytes = (uint32_t)a.element_bytes;
-    uint8_t *lm = (uint8_t *)lm_floats(&available);
-    uint32_t pixel = channels * bytes, block = round_down(available / pixel, 4);
-    uint32_t x = a.x + bytes * (uint32_t)a.x_offset, y = a.y + bytes * (uint32_t)a.y_offset;
-    if (block > VECTOR) block = round_down(block, VECTOR);
-    uint8_t *in[2] = {lm, lm + block * pixel}, *out[2] = {lm + 2 * block * pixel, lm + 3 * block * pixel};
-    partition(core, cores, (uint32_t)a.d[4], 16, &first, &last);
-    xpu_ticket none = {XPU_COUNTER_CALL, 0}, loaded = none, stored[2] = {none, none};
-    for (uint32_t at = first, next = first, half = 0; at < last; half ^= 1) {
-        uint32_t pixels = min_u32(block, last - at);
-        xpu_ticket ready = loaded;
-        for (; next < last && next <= at + block; next += block) {
-            uint32_t count = bytes * min_u32(block, last - next);
-            loaded = xpu_load_2d(in[next == at ? half : half ^ 1], (int32_t)count, x + bytes * next,
-                                 (int32_t)bytes * a.xs[5], count, channels);
-            if (next == at) ready = loaded;
-        }
-        xpu_wait(ready);
-        xpu_wait(stored[half]);
-        weave(in[half], out[half], pixels, channels, bytes);
-        stored[half] = LM2GM(y + at * pixel, out[half], pixels * pixel);
-        at += pixels;
-    }
-}
-
 /* ---- copies ---- */
 
-/* A descriptor moves at most so many elements, or pixels that are woven: DMA moves elements one by one where they do
+/* A descriptor moves at most so many elements, or pixels of planes: DMA moves elements one by one where they do
  * not lie side by side, and a descriptor that takes 1,000,000 cycles would count as no progress. */
 enum { DIMS = 4, MOST_ELEMENTS = 1 << 16, MOST_WOVEN = 1 << 17 };
 
@@ -131,16 +60,58 @@ __attribute__((noinline)) static xpu_ticket queue_pieces(const uint32_t *words, 
     }
 }
 
+/* Whether DMA weaves d[5] planes, or makes them of pixels. */
+static int is_woven(const struct xpu_copy_nd_args *a) {
+    if (a->d[4] < 2 || a->d[5] < 2 || a->d[5] > (int32_t)XPU_WOVEN_PLANES || a->element_bytes > 4) return 0;
+    return a->xs[4] == 1 ? a->ys[5] == 1 : a->xs[5] == 1 && a->ys[4] == 1;
+}
+
+static void swap_inner(struct xpu_copy_nd_args *a) {
+    int32_t *const arrays[] = {a->d, a->xs, a->ys};
+    for (int i = 0; i < 3; i++) {
+        const int32_t word = arrays[i][4];
+        arrays[i][4] = arrays[i][5], arrays[i][5] = word;
+    }
+}
+
+/* Equal pieces of the planes, a dim of their own in front of the pixels, and what is left. */
+__attribute__((noinline)) static xpu_ticket copy_pieces(struct xpu_copy_nd_args *a, uint32_t layer, xpu_ticket after) {
+    enum { MOST = XPU_WOVEN_PLANES, PIECE = 3, PLANE = 5 };
+    const int32_t planes = a->d[PLANE], pieces = (planes + MOST - 1) / MOST, each = (planes + pieces - 1) / pieces,
+                  rest = planes % each, count = a->d[0], x_step = a->xs[0], y_step = a->ys[0];
+    xpu_ticket ticket = after;
+    for (int i = 0; i < PIECE; i++) a->d[i] = a->d[i + 1], a->xs[i] = a->xs[i + 1], a->ys[i] = a->ys[i + 1];
+    a->d[PIECE] = planes / each, a->xs[PIECE] = each * a->xs[PLANE], a->ys[PIECE] = each * a->ys[PLANE];
+    a->d[PLANE] = each;
+    for (int32_t i = 0; i < count; i++) {
+        ticket = xpu_copy_nd(a, layer, after);
+        if (rest) {
+            struct xpu_copy_nd_args last = *a;
+            last.d[PIECE] = 1, last.d[PLANE] = rest;
+            last.x_offset += a->d[PIECE] * a->xs[PIECE];
+            last.y_offset += a->d[PIECE] * a->ys[PIECE];
+            ticket = xpu_copy_nd(&last, layer, after);
+        }
+        a->x_offset += x_step;
+        a->y_offset += y_step;
+    }
+    return ticket;
+}
+
 xpu_ticket xpu_copy_nd(const struct xpu_copy_nd_args *args, uint32_t layer, xpu_ticket after) {
     struct xpu_copy_nd_args copied, *const a = &copied; /* args may lie in GM, where each word would be waited for */
     copy_words(a, args, sizeof copied / 4);
+    if (a->xs[4] == 1 && a->ys[5] == 1 && a->element_bytes <= 4) {
+        if (a->d[4] < a->d[5] && a->xs[5] != 1) swap_inner(a); /* fewer planes in y than in x */
+        if (a->d[4] > 1 && a->d[5] > (int32_t)XPU_WOVEN_PLANES) return copy_pieces(a, layer, after);
+    }
     int32_t bytes = a->element_bytes, wide = bytes == 8 ? 2 : 1; /* 8-byte elements move as pairs of words */
     int32_t unit = bytes / wide;
-    const int32_t most = is_woven_by_dma(a) ? MOST_WOVEN * a->d[5] : MOST_ELEMENTS;
-    const int is_large = a->d[2] * a->d[3] * a->d[4] * a->d[5] > most / wide;
+    const int32_t count = a->d[2] * a->d[3] * a->d[4] * a->d[5];
+    const int32_t most = count > MOST_ELEMENTS / wide && is_woven(a) ? MOST_WOVEN * a->d[5] : MOST_ELEMENTS;
+    const int is_large = count > most / wide;
     uint32_t large[XPU_DESC_WORDS];
     xpu_ticket ticket = after;
-    if (is_woven(a)) return xpu_run_on_cores(weave_share, args, layer, after);
     xpu_finish_queueing();
     if (wide == 2 && (a->xs[5] != 1 || a->ys[5] != 1)) xpu_abort(ABORT_WIDE_ELEMENTS);
     for (int32_t i = 0; i < a->d[0]; i++) {

@@ -13,7 +13,7 @@ package xpu_chip_pkg;
   localparam int unsigned WATCHDOG_CYCLES = 1000000;  // reset value of WATCHDOG_LIMIT
   localparam int unsigned WATCHDOG_STRETCH = 64;  // stores to WATCHDOG put a time-out off for at most so many times WATCHDOG_LIMIT
   localparam int unsigned TICKETS = 1024;  // layers that may be announced and not complete
-  localparam int unsigned WOVEN_PLANES = 8;  // planes, at most, that a DMA engine weaves to elements side by side, 16 elements a cycle
+  localparam int unsigned WOVEN_PLANES = 16;  // planes, at most, that a DMA engine weaves to elements side by side, or takes apart
   localparam int unsigned WINDOW_TAPS = 9;  // taps of one output that the window engine multiplies in a cycle, of all its channels
   localparam int unsigned WINDOW_KERNEL = 7;  // rows and columns, at most, of the window engine's kernels
   localparam int unsigned POST_WORDS = 16;  // words of a post-processor parameter block

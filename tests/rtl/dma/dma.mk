@@ -4,7 +4,7 @@ DMA_BENCH := $(BUILD)/tests/rtl/dma/dma
 DMA_SIZES := -GCORES=4 -GLM_BYTES=16384 -GSM_BYTES=262144 -GL3_BYTES=262144 -GGM_BYTES=1048576
 DMA_OPT   ?= $(RTL_OPT)
 define dma_model
-$(DMA_DIR)/$(1)/V$(1)__ALL.a: $(RTL_PKG) $(3) sim/rtl/xpu_lanes.svh sim/rtl/xpu_inside.svh sim/rtl/xpu_dma_check.svh sim/rtl/xpu_checks.svh sim/rtl/waivers.vlt
+$(DMA_DIR)/$(1)/V$(1)__ALL.a: $(RTL_PKG) $(3) sim/rtl/xpu_lanes.svh sim/rtl/xpu_inside.svh sim/rtl/xpu_dma_check.svh sim/rtl/xpu_dma_weave.svh sim/rtl/xpu_checks.svh sim/rtl/waivers.vlt
 	@mkdir -p $$(@D)
 	$$(call say,VERILATE,$(2))
 	$$(Q)$$(VERILATOR) --cc --prefix V$(1) $$(RTL_FLAGS) --Mdir $$(@D) --top-module $(2) $(DMA_SIZES) $(4) \

@@ -49,22 +49,31 @@ static void draw_strides(uint64_t *random, const uint32_t *size, unsigned bytes,
     *high += bytes;
 }
 
-/* Sizes and strides of planes that become elements side by side, rows and images with gaps and without. */
+/* Sizes and strides of planes that become elements side by side, or the other way: rows, pixels and images with gaps
+ * and without, at times backwards, or over each other. */
 static void draw_planes(uint64_t *random, uint32_t *size, unsigned from, unsigned to, int32_t *src, int32_t *dst) {
-    size[3] = 2 + draw(random, 8), size[2] = 1 + draw(random, draw(random, 3) ? 20 : 120);
+    const int back = draw(random, 2);
+    int32_t *planes = back ? dst : src, *pixel = back ? src : dst;
+    const uint32_t one = back ? to : from, other = back ? from : to;
+    size[3] = 2 + draw(random, 17), size[2] = 1 + draw(random, draw(random, 3) ? 20 : 120);
     size[1] = draw(random, 2) ? 1 : 1 + draw(random, 3), size[0] = draw(random, 2) ? 1 : 1 + draw(random, 2);
-    const uint32_t pixels = size[2] + (draw(random, 2) ? 0 : draw(random, 9)), gap = draw(random, 2) * draw(random, 5);
-    dst[3] = (int32_t)to, dst[2] = (int32_t)(size[3] * to), dst[1] = (int32_t)(size[2] * size[3] * to + gap * to);
-    dst[0] = dst[1] * (int32_t)size[1];
-    src[2] = (int32_t)from, src[1] = (int32_t)(pixels * from),
-    src[3] = src[1] * (int32_t)size[1] + (int32_t)(gap * from);
-    src[0] = src[3] * (int32_t)size[3];
+    const uint32_t pixels = size[2] + (draw(random, 2) ? 0 : draw(random, 9)), gap = draw(random, 2) * draw(random, 5),
+                   apart = size[3] + draw(random, 2) * draw(random, 40);
+    pixel[3] = (int32_t)other, pixel[2] = (int32_t)(apart * other);
+    pixel[1] = (int32_t)((size[2] * apart + gap) * other), pixel[0] = pixel[1] * (int32_t)size[1];
+    planes[2] = (int32_t)one, planes[1] = (int32_t)(pixels * one);
+    planes[3] = planes[1] * (int32_t)size[1] + (int32_t)(gap * one), planes[0] = planes[3] * (int32_t)size[3];
+    if (draw(random, 16) == 0) planes[3] = (int32_t)(draw(random, size[2] + 2) * one);
+    for (unsigned d = 0; d < 4; d++) {
+        if (d != 2 && draw(random, 16) == 0) planes[d] = -planes[d];
+        if (d != 3 && draw(random, 16) == 0) pixel[d] = -pixel[d];
+    }
 }
 
 /* The box's bytes before and behind element 0. */
 static void find_reach(const uint32_t *size, const int32_t *stride, unsigned bytes, int64_t *low, int64_t *high) {
     *low = 0, *high = bytes;
-    for (unsigned d = 0; d < 4; d++) *high += (int64_t)stride[d] * (int64_t)(size[d] - 1);
+    for (unsigned d = 0; d < 4; d++) *(stride[d] < 0 ? low : high) += (int64_t)stride[d] * (int64_t)(size[d] - 1);
 }
 
 /* An address for a box in a window; 0: it does not fit. */
@@ -102,10 +111,10 @@ static uint32_t finite(uint32_t bits) {
 static void put_types(uint64_t *random, xpu_desc_gather *d) {
     static const uint32_t pairs[][2] = {{XPU_TYPE_F32, XPU_TYPE_I16}, {XPU_TYPE_F32, XPU_TYPE_I8},
                                         {XPU_TYPE_I8, XPU_TYPE_F32},  {XPU_TYPE_I16, XPU_TYPE_F32},
-                                        {XPU_TYPE_I32, XPU_TYPE_F32}, {XPU_TYPE_F32, XPU_TYPE_I16}};
+                                        {XPU_TYPE_I32, XPU_TYPE_F32}, {XPU_TYPE_F32, XPU_TYPE_U8}};
     unsigned pair = draw(random, 6);
-    d->src_type = pairs[pair][0], d->dst_type = pairs[pair][1];
-    if (pair > 5) d->scale_mode = XPU_SCALE_DIVISOR, d->zero = draw(random, 256);
+    d->src_type = pairs[pair][0], d->dst_type = pair == 5 ? draw(random, 2) : pairs[pair][1];
+    if (pair == 5) d->scale_mode = XPU_SCALE_DIVISOR, d->zero = draw(random, 256);
     if (draw(random, 2)) d->src_type = d->dst_type = draw(random, 5);
 }
 
@@ -133,7 +142,7 @@ void draw_one(uint64_t *random, draw_descriptor *out, unsigned extra, int nans, 
         draw_sizes(random, size);
         d.gather_dim = draw(random, 4);
         const unsigned from = type_bytes[d.src_type], to = type_bytes[d.dst_type];
-        const int woven = draw(random, 4) == 0;
+        const int woven = draw(random, 5) < 2;
         if (woven) draw_planes(random, size, from, to, src_stride, dst_stride);
         woven ? find_reach(size, dst_stride, to, &low, &high) : draw_strides(random, size, to, dst_stride, &low, &high);
         d.dst = place(random, low, high, to, &ranges[DRAW_DST]);

@@ -18,7 +18,7 @@
 #define XPU_WATCHDOG_CYCLES 1000000u /* reset value of WATCHDOG_LIMIT */
 #define XPU_WATCHDOG_STRETCH 64u /* stores to WATCHDOG put a time-out off for at most so many times WATCHDOG_LIMIT */
 #define XPU_TICKETS 1024u /* layers that may be announced and not complete */
-#define XPU_WOVEN_PLANES 8u /* planes, at most, that a DMA engine weaves to elements side by side, 16 elements a cycle */
+#define XPU_WOVEN_PLANES 16u /* planes, at most, that a DMA engine weaves to elements side by side, or takes apart */
 #define XPU_WINDOW_TAPS 9u /* taps of one output that the window engine multiplies in a cycle, of all its channels */
 #define XPU_WINDOW_KERNEL 7u /* rows and columns, at most, of the window engine's kernels */
 #define XPU_POST_WORDS 16u /* words of a post-processor parameter block */
