@@ -143,20 +143,48 @@ xpu_status xpu_ref_max_pool(const xpu_ref_args *args) {
     return XPU_OK;
 }
 
-/* The sum starts at +0. The divisor counts the taps inside the operand, with count_include_pad those inside the padded
- * operand: what ceil_mode adds beyond the padding never counts. */
+/* The taps inside the operand, with count_include_pad those inside the padded operand: what ceil_mode adds beyond the
+ * padding never counts. */
+static int64_t divisor_of(const geometry *g, const taps *v) {
+    return g->count_include_pad ? v->count : (v->kh_end - v->kh) * (v->kw_end - v->kw);
+}
+
+/* By the largest magnitude of the whole operand. */
+static void average_windows_of_integers(const xpu_ref_args *args, const geometry *g) {
+    const float absmax = *(const float *)args->inputs[XPU_IN_ABSMAX]->data, *x = args->inputs[XPU_IN_X]->data;
+    const float inverse = xa_absmax_inverse(absmax, XA_I16_MAX), scale = xa_absmax_scale(absmax, XA_I16_MAX);
+    float *y = args->outputs[XPU_OUT_Y]->data;
+    for (int64_t plane = 0; plane < g->planes; plane++, x += g->h * g->w) {
+        for (int64_t i = 0; i < g->oh * g->ow; i++) {
+            const taps v = taps_at(g, i / g->ow, i % g->ow);
+            int64_t sum = 0;
+            for (int64_t kh = v.kh; kh < v.kh_end; kh++) {
+                const float *row = x + (v.row + kh * g->dilation_h) * g->w + v.column;
+                for (int64_t kw = v.kw; kw < v.kw_end; kw++)
+                    sum += xa_absmax_quantize(row[kw * g->dilation_w], inverse, XA_I16_MAX);
+            }
+            *y++ = xa_mul(xa_acc48_to_float(sum), xa_mean_scale(scale, divisor_of(g, &v)));
+        }
+    }
+    xpu_ref_write_absmax(args);
+}
+
+/* The sum starts at +0. */
 xpu_status xpu_ref_average_pool(const xpu_ref_args *args) {
     geometry g;
     read_geometry(args, &g);
     const float *x = args->inputs[0]->data;
     float *y = args->outputs[0]->data;
     int by_columns = xpu_node_int(args->graph, args->node, XPU_ATTR_BY_COLUMNS) != 0;
+    if (xpu_ref_int(args, XPU_ATTR_PRECISION) != XPU_PRECISION_FP32) {
+        average_windows_of_integers(args, &g);
+        return XPU_OK;
+    }
     for (int64_t plane = 0; plane < g.planes; plane++, x += g.h * g.w) {
         for (int64_t i = 0; i < g.oh * g.ow; i++) {
             taps v = taps_at(&g, i / g.ow, i % g.ow);
             float sum = by_columns ? sum_by_columns(&g, &v, x) : sum_of(&g, &v, x);
-            int64_t inside = (v.kh_end - v.kh) * (v.kw_end - v.kw);
-            *y++ = xa_div(sum, (float)(g.count_include_pad ? v.count : inside));
+            *y++ = xa_div(sum, (float)divisor_of(&g, &v));
         }
     }
     return XPU_OK;

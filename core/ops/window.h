@@ -2,7 +2,7 @@
 #ifndef XPU_CORE_OPS_WINDOW_H
 #define XPU_CORE_OPS_WINDOW_H
 
-#include "core/ir/graph.h"
+#include "core/ops/op.h"
 
 /* By axis: 0 is the height, 1 the width. Where the operand has one spatial dim that is the width, and the window and
  * what it slides over are one row high. */
@@ -16,6 +16,11 @@ typedef struct {
 
 /* Of a node with trait WINDOW that was inferred. */
 xpu_window xpu_window_of(const xpu_graph *graph, xpu_node node);
+/* Pooling of float32 that integers may do: these need the operand's largest magnitude. */
+static inline int xpu_is_pooling(const xpu_graph *graph, xpu_node node) {
+    return xpu_node_is(graph, node, XPU_OP_MAX_POOL) || xpu_node_is(graph, node, XPU_OP_AVERAGE_POOL) ||
+           xpu_node_is(graph, node, XPU_OP_GLOBAL_AVERAGE_POOL);
+}
 /* Its parts, for the shape functions: of one tap, without padding; and padding from a list: begin of each spatial dim,
  * then end of each. */
 xpu_window xpu_window_trivial(const xpu_graph *graph, xpu_node node);

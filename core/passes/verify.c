@@ -6,6 +6,8 @@
 
 #include <string.h>
 
+#include "core/ops/window.h"
+
 /* The passes, in order; BUILT: somewhere else. */
 typedef enum {
     BUILT,
@@ -232,7 +234,7 @@ static void check_precision(verifier *v, xpu_node node) {
         if (!is_absmax(v, absmax)) problem(v, node, "its absmax is no largest magnitude of a value");
         return;
     }
-    if (xpu_node_is(v->graph, node, XPU_OP_GLOBAL_AVERAGE_POOL) || xpu_node_is(v->graph, node, XPU_OP_MAX_POOL)) {
+    if (xpu_is_pooling(v->graph, node)) {
         if (w || scale || !is_absmax(v, absmax)) problem(v, node, "a pooling has other operands than its absmax");
         return;
     }

@@ -92,7 +92,7 @@ static void shapes(void) {
         {1, 16, 30, 14, {3, 3}, 1, 1, {300, 1, 300, 1}, 0, "window"},
         {1, 4, 3, 1, {3, 1}, 255, 1, {40000, 0, 1, 0}, 0, "core"}, /* padding over 16 bits */
         {1, 4, 3, 1, {3, 1}, 255, 1, {1, 0, 40000, 0}, 0, "core"},
-        {1, 6, 9, 9, {3, 3}, 1, 1, {1, 1, 1, 1}, 0, "tensor"},
+        {1, 6, 9, 9, {3, 3}, 1, 1, {1, 1, 1, 1}, 0, "window"},
     };
     BENCH_OPEN(b);
     xpu_arena *arena = xpu_arena_new(&b.mem, "test");

@@ -6,7 +6,5 @@
 
 /* NULL, or why an average over windows, or over images, stays in float32 in every precision. No chip is asked. */
 const char *xpu_why_not_wide_average(xpu_codegen *cg, xpu_node node);
-/* It becomes the depthwise convolution whose weights are all one over the number of taps, still of float32. */
-xpu_status xpu_average_as_windows(xpu_codegen *cg, xpu_node node);
 
 #endif

@@ -34,7 +34,7 @@ typedef struct {
     double batch;                  /* at the upper end of a free dim this and its products may be huge */
     int64_t room;                  /* bytes */
     uint32_t cores;
-    int has_weights;
+    int has;                  /* XPU_WINDOW_WEIGHTS .. of xpu_tiling.h */
     double least_step;        /* cycles that a step of the window engine is taken to need at least */
     xpu_tiling_format format; /* of elements in SM; 16-bit ones are float32 where they come from */
     int is_free;              /* images may be smaller than `upper` */
@@ -57,9 +57,9 @@ static int32_t next_part(int32_t total, int32_t part) {
 /* Of one output row of a task. */
 static int64_t row_cycles(const problem *p, const xpu_tiling_task *t, const xpu_tiling_window *w) {
     int64_t taps = (int64_t)p->shape.kernel_h * p->shape.kernel_w;
-    int64_t issue = p->has_weights ? TAP_ISSUE * taps + VECTOR_ISSUE : MAX_TAP_ISSUE * taps + MAX_PIXEL_ISSUE;
+    int64_t issue = p->has ? TAP_ISSUE * taps + VECTOR_ISSUE : MAX_TAP_ISSUE * taps + MAX_PIXEL_ISSUE;
     int64_t passes = parts((int64_t)t->tile_c * w->together, LANES);
-    int64_t arithmetic = p->has_weights ? passes * (taps + RESCALE_PASSES) : 0;
+    int64_t arithmetic = p->has ? passes * (taps + RESCALE_PASSES) : 0;
     return ROW_CYCLES + parts(t->tile_w, w->together) * (issue > arithmetic ? issue : arithmetic);
 }
 
@@ -70,9 +70,9 @@ static double cycles_of(const problem *p, const xpu_tiling_task *t, const xpu_ti
     double tasks = p->batch * (double)blocks * (double)tiles * (double)parts(s->out_h, t->tile_h);
     int64_t transfers = tiles > 1 ? (int64_t)w->in_rows + t->tile_h : 2;
     int64_t task = TASK_CYCLES + transfers * TRANSFER_CYCLES + t->tile_h * row_cycles(p, t, w);
-    if (p->has_weights)
+    if (p->has)
         task += ((int64_t)w->in_rows + 1) * (INPUT_CYCLES + parts((int64_t)w->segment * t->tile_c, 256) * WIDEN_CYCLES);
-    int64_t weights = p->has_weights ? parts(blocks, p->cores) * WEIGHTS_CYCLES : 0;
+    int64_t weights = p->has ? parts(blocks, p->cores) * WEIGHTS_CYCLES : 0;
     return ceil(tasks / p->cores) * (double)task + (double)weights;
 }
 
@@ -96,8 +96,8 @@ static double choose(const problem *p, xpu_tiling_task *best) {
         for (int32_t w = largest_part(s->out_w, pixels); w > 0; w = next_part(s->out_w, w)) {
             for (int32_t h = largest_part(s->out_h, pixels / w); h > 0; h = next_part(s->out_h, h)) {
                 const xpu_tiling_task t = {c, h, w};
-                if (xpu_tiling_window_of(&p->upper, &t, p->has_weights).bytes > (uint64_t)p->room) continue;
-                const xpu_tiling_window in_lm = xpu_tiling_window_of(s, &t, p->has_weights);
+                if (xpu_tiling_window_of(&p->upper, &t, p->has).bytes > (uint64_t)p->room) continue;
+                const xpu_tiling_window in_lm = xpu_tiling_window_of(s, &t, p->has);
                 double cycles = cycles_of(p, &t, &in_lm);
                 if (least >= 0 && cycles >= least) continue;
                 least = cycles;
@@ -150,7 +150,7 @@ typedef struct {
 static double output_cycles_of(const problem *p) {
     enum { SUM_LINES = 4 };
     const xpu_tiling_shape *s = &p->shape;
-    if (!p->has_weights || p->format.operand > 1)
+    if (p->has != XPU_WINDOW_WEIGHTS || p->format.operand > 1)
         return (double)parts((int64_t)s->kernel_h * s->kernel_w, XPU_WINDOW_TAPS);
     const int64_t rows = xpu_tiling_window_parts(s->kernel_h), columns = xpu_tiling_window_parts(s->kernel_w);
     const int64_t taps = (int64_t)xpu_tiling_window_part(s->kernel_h) * xpu_tiling_window_part(s->kernel_w);
@@ -161,7 +161,7 @@ static double output_cycles_of(const problem *p) {
 
 static engine_cycles step_cycles_of(const problem *p, const xpu_tiling_task *t, uint32_t channels) {
     const xpu_tiling_shape *s = &p->shape;
-    const xpu_tiling_window_buffers at = xpu_tiling_window_buffers_of(s, t, p->has_weights, p->format);
+    const xpu_tiling_window_buffers at = xpu_tiling_window_buffers_of(s, t, p->has, p->format);
     const double rate = p->format.operand * p->format.weight; /* cycles for the products of a byte and a byte */
     const double taps = rate * output_cycles_of(p);
     /* bytes that do not lie side by side; 16 floats are a line */
@@ -185,7 +185,7 @@ static engine_cycles step_cycles_of(const problem *p, const xpu_tiling_task *t, 
 static uint64_t bytes_of_image(const problem *p, const xpu_tiling_task *t, int32_t out_h, int32_t out_w) {
     xpu_tiling_shape s = p->upper;
     s.out_h = out_h, s.out_w = out_w;
-    return xpu_tiling_window_buffers_of(&s, t, p->has_weights, p->format).total;
+    return xpu_tiling_window_buffers_of(&s, t, p->has, p->format).total;
 }
 
 /* Bytes of SM; also of smaller images, which have a ring or none where the largest does not: all their rows may be one
@@ -214,11 +214,12 @@ static int64_t most_extent(int64_t pixels) {
 }
 
 /* Whether its fields have room for the input of a tile. */
-static int is_describable(const xpu_tiling_shape *s, const xpu_tiling_task *t) {
-    return xpu_tiling_input_extent(t->tile_h, s->stride_h, s->kernel_h, s->dilation_h, s->in_h) <=
-               XPU_WINDOW_MOST_EXTENT &&
-           xpu_tiling_input_extent(t->tile_w, s->stride_w, s->kernel_w, s->dilation_w, s->in_w) <=
-               XPU_WINDOW_MOST_EXTENT;
+static int is_describable(const problem *p, const xpu_tiling_task *t) {
+    const xpu_tiling_shape *s = &p->upper;
+    /* where windows of a tile begin in it is negative padding to them, with 16 bits and a sign */
+    const int32_t most = p->has == XPU_WINDOW_COUNTS ? INT16_MAX : XPU_WINDOW_MOST_EXTENT;
+    return xpu_tiling_input_extent(t->tile_h, s->stride_h, s->kernel_h, s->dilation_h, s->in_h) <= most &&
+           xpu_tiling_input_extent(t->tile_w, s->stride_w, s->kernel_w, s->dilation_w, s->in_w) <= most;
 }
 
 /* The fastest task with blocks of `block` channels, where it is faster than `least`, if that is not negative. */
@@ -229,7 +230,7 @@ static double try_block(const problem *p, uint32_t channels, int32_t block, doub
     for (int32_t w = largest_part(s->out_w, most_extent(pixels)); w > 0; w = next_part(s->out_w, w)) {
         for (int32_t h = largest_part(s->out_h, most_extent(pixels / w)); h > 0; h = next_part(s->out_h, h)) {
             const xpu_tiling_task t = {block, h, w};
-            if (!is_describable(&p->upper, &t)) continue;
+            if (!is_describable(p, &t)) continue;
             if (engine_bytes_of(p, &t) > (uint64_t)p->room) continue;
             double cycles = engine_cycles_of(p, &t, channels);
             if (least >= 0 && cycles >= least) continue;
@@ -269,9 +270,9 @@ static int is_window(const xpu_conv_shape *s, int may_be_parts) {
     return s->kernel[0] * s->kernel[1] <= MOST_TAPS && xpu_padding_fits(s);
 }
 
-static int choose_window_tasks(xpu_codegen *cg, const xpu_conv_shape *conv, int has_weights, int is_whole,
+static int choose_window_tasks(xpu_codegen *cg, const xpu_conv_shape *conv, int has, int is_whole,
                                xpu_tiling_format format, xpu_byte_tasks *tasks, int64_t *sm_bytes) {
-    const int may_be_large = has_weights && (format.operand == 1 || is_row_of_rows(cg, conv));
+    const int may_be_large = has == XPU_WINDOW_WEIGHTS && (format.operand == 1 || is_row_of_rows(cg, conv));
     if (!cg->chip.window_channels || (!is_whole && !is_window(conv, may_be_large))) return 0;
     const xpu_tiling_shape upper = xpu_tiling_shape_of(cg, conv);
     if (is_whole && (upper.in_h > XPU_WINDOW_MOST_EXTENT || upper.in_w > XPU_WINDOW_MOST_EXTENT)) return 0;
@@ -280,7 +281,7 @@ static int choose_window_tasks(xpu_codegen *cg, const xpu_conv_shape *conv, int 
                  (double)xpu_dim_upper(cg, conv->batch),
                  (int64_t)cg->chip.sm_bytes - (int64_t)XPU_MAILBOX_BYTES * XPU_MAX_CORES,
                  cg->chip.cores,
-                 has_weights,
+                 has,
                  format.operand > 1 ? WIDE_STEP : ENGINE_STEP,
                  format,
                  !xpu_dim_is_const(&cg->graph->dims, conv->in_h, NULL) ||
@@ -299,14 +300,14 @@ static int choose_window_tasks(xpu_codegen *cg, const xpu_conv_shape *conv, int 
     return 1;
 }
 
-int xpu_choose_window_tasks(xpu_codegen *cg, const xpu_conv_shape *conv, int has_weights, int is_whole,
-                            xpu_byte_tasks *tasks, int64_t *sm_bytes) {
-    return choose_window_tasks(cg, conv, has_weights, is_whole, XPU_TILING_I8, tasks, sm_bytes);
+int xpu_choose_window_tasks(xpu_codegen *cg, const xpu_conv_shape *conv, int has, int is_whole, xpu_byte_tasks *tasks,
+                            int64_t *sm_bytes) {
+    return choose_window_tasks(cg, conv, has, is_whole, XPU_TILING_I8, tasks, sm_bytes);
 }
 
-int xpu_choose_wide_window_tasks(xpu_codegen *cg, const xpu_conv_shape *conv, int has_weights, int is_whole,
+int xpu_choose_wide_window_tasks(xpu_codegen *cg, const xpu_conv_shape *conv, int has, int is_whole,
                                  xpu_tiling_format format, xpu_byte_tasks *tasks, int64_t *sm_bytes) {
-    return choose_window_tasks(cg, conv, has_weights, is_whole, format, tasks, sm_bytes);
+    return choose_window_tasks(cg, conv, has, is_whole, format, tasks, sm_bytes);
 }
 
 /* ---- beside a product ---- */
@@ -365,7 +366,7 @@ static double choose_beside(const problem *p, const followed *f, uint32_t channe
         for (int32_t w = s->out_w; w > 0; w = next_part(s->out_w, w)) {
             for (int32_t h = s->out_h; h > 0; h = next_part(s->out_h, h)) {
                 const xpu_tiling_task t = {c, h, w};
-                if (xpu_tiling_window_buffers_of(s, &t, p->has_weights, p->format).total > (uint64_t)p->room) continue;
+                if (xpu_tiling_window_buffers_of(s, &t, p->has, p->format).total > (uint64_t)p->room) continue;
                 const double cycles = following_cycles_of(p, &t, f, channels);
                 if (least >= 0 && cycles >= least) continue;
                 least = cycles;

@@ -21,11 +21,11 @@ int xpu_byte_window_fits(const xpu_codegen *cg, const xpu_conv_shape *shape, int
 int xpu_choose_byte_tasks(xpu_codegen *cg, const xpu_conv_shape *shape, int has_weights, xpu_byte_tasks *tasks);
 /* The same on the window engine, with the bytes of SM that the largest takes; 0: the chip has no such engine, the
  * window is too large for it, or no task fits. is_whole: the window is all of the image. */
-int xpu_choose_window_tasks(xpu_codegen *cg, const xpu_conv_shape *shape, int has_weights, int is_whole,
-                            xpu_byte_tasks *tasks, int64_t *sm_bytes);
+int xpu_choose_window_tasks(xpu_codegen *cg, const xpu_conv_shape *shape, int has, int is_whole, xpu_byte_tasks *tasks,
+                            int64_t *sm_bytes);
 /* The same of windows over 16-bit operands, whose elements in SM the format names: depthwise ones, maxima, or,
  * is_whole, sums. */
-int xpu_choose_wide_window_tasks(xpu_codegen *cg, const xpu_conv_shape *shape, int has_weights, int is_whole,
+int xpu_choose_wide_window_tasks(xpu_codegen *cg, const xpu_conv_shape *shape, int has, int is_whole,
                                  xpu_tiling_format format, xpu_byte_tasks *tasks, int64_t *sm_bytes);
 /* Tasks of a depthwise layer that runs beside the product that makes its input, whose tile is given, and args.follows
  * of window_i8; or why they do not run at once. `tasks`: those that it has behind the product. */

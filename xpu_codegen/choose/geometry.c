@@ -38,6 +38,16 @@ int xpu_padding_fits(const xpu_conv_shape *shape) {
     return 1;
 }
 
+int xpu_has_taps_inside(const xpu_codegen *cg, xpu_value x, const xpu_window *w) {
+    for (int axis = w->first; axis < XPU_WINDOW_AXES; axis++) {
+        int64_t size;
+        if (w->dilation[axis] == 1) continue;
+        if (!xpu_dim_is_const(&cg->graph->dims, xpu_value_dim(cg, x, 2 + axis - w->first), &size)) return 0;
+        if (size < w->dilation[axis]) return 0;
+    }
+    return 1;
+}
+
 static xpu_conv_shape conv_shape(xpu_codegen *cg, xpu_node node) {
     xpu_conv_shape s =
         xpu_image_shape(cg, xpu_node_input(cg->graph, node, XPU_IN_X), xpu_node_output(cg->graph, node, 0));

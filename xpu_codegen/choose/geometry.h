@@ -36,6 +36,9 @@ static inline int xpu_is_depthwise(const xpu_codegen *cg, const xpu_conv_shape *
 /* Whether the fields of a descriptor, 16 bits with a sign, have room for the padding, which a tile far before or behind
  * the image has all of. */
 int xpu_padding_fits(const xpu_conv_shape *shape);
+/* Whether every window has a tap inside the image. Windows begin inside it or before it, and end behind the padding
+ * there; where their taps have gaps, the image may lie in one of these. */
+int xpu_has_taps_inside(const xpu_codegen *cg, xpu_value x, const xpu_window *w);
 /* The upper bound of a dim, from 1 to what tiles count with. */
 int32_t xpu_bounded(const xpu_codegen *cg, xpu_dim dim);
 /* The geometry at the upper bound of the symbols. */

@@ -5,18 +5,6 @@
 #include "xpu_codegen/choose/geometry.h"
 #include "xpu_runtime/include/generated/xpu_chip_regs.h"
 
-/* Whether every window has a tap inside the image. Windows begin inside it or before it, and end behind the padding
- * there; where their taps have gaps, the image may lie in one of these. */
-static int has_taps_inside(const xpu_codegen *cg, xpu_value x, const xpu_window *w) {
-    for (int axis = w->first; axis < XPU_WINDOW_AXES; axis++) {
-        int64_t size;
-        if (w->dilation[axis] == 1) continue;
-        if (!xpu_dim_is_const(&cg->graph->dims, xpu_value_dim(cg, x, 2 + axis - w->first), &size)) return 0;
-        if (size < w->dilation[axis]) return 0;
-    }
-    return 1;
-}
-
 const char *xpu_why_not_wide_maximum(xpu_codegen *cg, xpu_node node) {
     enum { CHANNELS = 1, MOST_STEP = 255, MOST_TAPS = XPU_WINDOW_KERNEL * XPU_WINDOW_KERNEL * XPU_WINDOW_KERNEL };
     const xpu_value x = xpu_node_input(cg->graph, node, XPU_IN_X), y = xpu_node_output(cg->graph, node, XPU_OUT_Y);
@@ -33,5 +21,5 @@ const char *xpu_why_not_wide_maximum(xpu_codegen *cg, xpu_node node) {
         if (w.stride[axis] > MOST_STEP || w.dilation[axis] > MOST_STEP)
             return "its stride or dilation is larger than a descriptor's fields";
     }
-    return has_taps_inside(cg, x, &w) ? NULL : "a window may lie in the padding alone";
+    return xpu_has_taps_inside(cg, x, &w) ? NULL : "a window may lie in the padding alone";
 }

@@ -176,27 +176,19 @@ static void mark_rounded(const xpu_codegen *cg, xpu_node node, uint8_t *rounded,
         if (info->outputs[i].id < count) rounded[info->outputs[i].id] = 1;
 }
 
-/* An average has the precision int16x8 in any of integers: so its weights are as exact as float32. One that reaches a
+/* An average has the precision int16x8 in any of integers: the mode of sums without weights. One that reaches a
  * root or divisor is no such average as networks have between convolutions (LpPool), and float32 everywhere. */
-static xpu_status choose_for_average(xpu_codegen *cg, xpu_node node, const xpu_sensitive_use *sensitive,
-                                     int is_of_rounded) {
+static void choose_for_average(xpu_codegen *cg, xpu_node node, const xpu_sensitive_use *sensitive, int is_of_rounded) {
     const char *rule, *reason = NULL;
     const xpu_precision_mode mode = wanted_mode(cg, node, &rule);
-    if (mode == XPU_MODE_FP32) return XPU_OK;
+    if (mode == XPU_MODE_FP32) return;
     if (!rule) reason = why_exact(cg, node, XPU_MODE_AUTO, sensitive);
     if (!rule && sensitive[xpu_node_output(cg->graph, node, 0).id].in_norm) reason = "it is part of a norm or softmax";
     if (!reason) reason = xpu_why_not_wide_average(cg, node);
     if (!reason && !rule && mode == XPU_MODE_AUTO && !is_of_rounded)
         reason = "nothing before it computes in integers, so float32 keeps what there is";
-    xpu_set_reason(cg, node, reason);
-    if (reason) return XPU_OK;
-    xpu_set_reason(cg, node, "averages run in int16x8, on the window engine of chips that have one");
-    if (xpu_node_is(cg->graph, node, XPU_OP_AVERAGE_POOL)) {
-        const xpu_status status = xpu_average_as_windows(cg, node);
-        if (status != XPU_OK) return status;
-    }
-    xpu_node_set_attr(cg->graph, node, &XPU_ATTR_INT_OF(PRECISION, XPU_PRECISION_INT16X8));
-    return XPU_OK;
+    xpu_set_reason(cg, node, reason ? reason : "averages run in int16x8, on the window engine of chips that have one");
+    if (!reason) xpu_node_set_attr(cg->graph, node, &XPU_ATTR_INT_OF(PRECISION, XPU_PRECISION_INT16X8));
 }
 
 static int is_maximum(const xpu_codegen *cg, xpu_node node) {
@@ -353,8 +345,7 @@ static int finds_absmax(const xpu_codegen *cg, xpu_node node) {
     if (xpu_node_is(cg->graph, node, XPU_OP_NORM)) return !xpu_on_host(cg, node);
     if (!is_matrix_like(cg, node) || xpu_on_host(cg, node)) return 0;
     if (xpu_node_is(cg->graph, node, XPU_OP_RECURRENT)) return 0;
-    if (xpu_node_is(cg->graph, node, XPU_OP_GLOBAL_AVERAGE_POOL) || xpu_node_is(cg->graph, node, XPU_OP_MAX_POOL))
-        return xpu_node_int(cg->graph, node, XPU_ATTR_PRECISION) != XPU_PRECISION_FP32;
+    if (xpu_is_pooling(cg->graph, node)) return xpu_node_int(cg->graph, node, XPU_ATTR_PRECISION) != XPU_PRECISION_FP32;
     return xpu_node_is(cg->graph, node, XPU_OP_CONV) || has_constant_matrix(cg, node);
 }
 
@@ -576,7 +567,7 @@ xpu_status xpu_choose_precision(xpu_codegen *cg) {
     XPU_FOR_ALL_NODES(cg->graph, node) {
         if (status != XPU_OK) break;
         if (is_average(cg, node))
-            status = choose_for_average(cg, node, sensitive, reads_rounded(cg, node, rounded, values));
+            choose_for_average(cg, node, sensitive, reads_rounded(cg, node, rounded, values));
         else if (is_maximum(cg, node))
             choose_for_maximum(cg, node, sensitive, reads_rounded(cg, node, rounded, values));
         else if (!xpu_on_host(cg, node) && is_matrix_like(cg, node) && !xpu_node_is(cg->graph, node, XPU_OP_MAX_POOL))

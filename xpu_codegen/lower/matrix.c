@@ -372,6 +372,7 @@ static xpu_status lower_depthwise_i16(xpu_codegen *cg, uint32_t layer, xpu_node 
     const int narrow = xpu_node_int(cg->graph, node, XPU_ATTR_PRECISION) == XPU_PRECISION_INT16X8;
     const xpu_packing packing = packing_of(cg, node, narrow ? XPU_PACK_DEPTHWISE_I8 : XPU_PACK_DEPTHWISE_I16, s, 0);
     const int32_t whole = xpu_has_computed_parameters(cg, node) ? XPU_WINDOW_COMPUTED : 0;
+    const xpu_arg_int zero = xpu_arg_number(0);
     xpu_byte_tasks tasks;
     int64_t sm_bytes;
     const int on_engine =
@@ -385,6 +386,7 @@ static xpu_status lower_depthwise_i16(xpu_codegen *cg, uint32_t layer, xpu_node 
     call.y_absmax = result_of(cg, node, XPU_OUT_ABSMAX);
     call.geometry = geometry_of(s);
     call.epilogue = xpu_epilogue_of(cg, node);
+    call.counted = (struct xpu_counted_group){zero, zero, zero, zero};
     call.task = xpu_task_of(cg, &tasks);
     if (on_engine) {
         xpu_describe_layer(cg, layer, XPU_KERNEL_window_i16, conv_macs(cg, s));
@@ -399,6 +401,7 @@ static xpu_status lower_depthwise_i16(xpu_codegen *cg, uint32_t layer, xpu_node 
                                               .geometry = call.geometry,
                                               .epilogue = call.epilogue,
                                               .w_int8 = call.w_int8,
+                                              .counted = call.counted,
                                               .task = call.task};
     xpu_describe_layer(cg, layer, XPU_KERNEL_depthwise_i16, conv_macs(cg, s));
     cg->layers.items[layer].task_cycles = tasks.predicted;

@@ -1,5 +1,6 @@
-/* Pooling: kernels on the cores, or of bytes and of means in integers on the window engine. */
+/* Pooling: kernels on the cores, or of bytes and of averages and maxima in integers on the window engine. */
 #include "core/arith.h"
+#include "xpu_codegen/choose/wide_tasks.h"
 #include "xpu_codegen/lower/beside.h"
 #include "xpu_codegen/lower/buffers.h"
 #include "xpu_codegen/lower/by_size.h"
@@ -118,6 +119,22 @@ static xpu_status lower_byte_pool(xpu_codegen *cg, uint32_t layer, xpu_node node
     return xpu_add_max_pool_i8(cg, layer, &call);
 }
 
+static struct xpu_epilogue_group no_epilogue(void) {
+    const xpu_arg_int none = xpu_arg_number(0);
+    const xpu_arg_float zero = xpu_arg_real(0);
+    return (struct xpu_epilogue_group){
+        .activation = none, .low = zero, .high = zero, .alpha = zero, .branch_after = none};
+}
+
+/* Of averages: the padding counts or not. */
+static struct xpu_counted_group counted_of(const pool_window *w) {
+    const int pads = w->count_include_pad;
+    return (struct xpu_counted_group){.counted_top = xpu_arg_number(pads ? w->begin[0] : 0),
+                                      .counted_left = xpu_arg_number(pads ? w->begin[1] : 0),
+                                      .counted_bottom = xpu_arg_number(pads ? w->end[0] : 0),
+                                      .counted_right = xpu_arg_number(pads ? w->end[1] : 0)};
+}
+
 /* On the window engine: of float32 which int16 stand for. */
 static struct xpu_window_i16_call wide_call(xpu_codegen *cg, uint32_t layer, const struct xpu_operands_group *operands,
                                             const xpu_byte_tasks *tasks, int64_t sm_bytes, int whole) {
@@ -128,8 +145,8 @@ static struct xpu_window_i16_call wide_call(xpu_codegen *cg, uint32_t layer, con
                                        .sm = xpu_window_scratch(cg, layer, tasks, sm_bytes),
                                        .sm_bytes = xpu_arg_number(sm_bytes)};
     call.operands.w = call.operands.bias = call.operands.branch = call.w_scale = xpu_arg_absent();
-    call.epilogue.activation = call.epilogue.branch_after = xpu_arg_number(0);
-    call.epilogue.low = call.epilogue.high = call.epilogue.alpha = xpu_arg_real(0);
+    call.epilogue = no_epilogue();
+    call.counted = counted_of(&(pool_window){0});
     return call;
 }
 
@@ -155,6 +172,39 @@ static xpu_status lower_wide_maximum(xpu_codegen *cg, uint32_t layer, xpu_node n
     return xpu_add_window_i16(cg, layer, &call);
 }
 
+/* On the window engine, or with the same bits on the cores. */
+static xpu_status lower_wide_average(xpu_codegen *cg, uint32_t layer, xpu_node node, const struct xpu_pool_group *pool,
+                                     const xpu_conv_shape *s, const pool_window *w) {
+    const struct xpu_operands_group operands = {.x = pool->x, .y = pool->y};
+    xpu_byte_tasks tasks;
+    int64_t sm_bytes;
+    const int on_engine =
+        xpu_choose_wide_window_tasks(cg, s, XPU_WINDOW_COUNTS, 0, XPU_TILING_I16X8, &tasks, &sm_bytes);
+    if (!on_engine && !xpu_choose_wide_tasks(cg, s, 1, &tasks))
+        return xpu_codegen_bug(cg, "an average has no task", "of int16");
+    struct xpu_depthwise_i16_call on_cores = {.operands = operands,
+                                              .x_absmax = xpu_operand_of(cg, layer, node, XPU_IN_ABSMAX, "absmax"),
+                                              .w_scale = xpu_arg_absent(),
+                                              .y_absmax = absmax_of(cg, node),
+                                              .geometry = geometry_of(pool),
+                                              .epilogue = no_epilogue(),
+                                              .w_int8 = xpu_arg_number(1),
+                                              .counted = counted_of(w),
+                                              .task = xpu_task_of(cg, &tasks)};
+    on_cores.operands.w = on_cores.operands.bias = on_cores.operands.branch = xpu_arg_absent();
+    xpu_describe_layer(cg, layer, on_engine ? XPU_KERNEL_window_i16 : XPU_KERNEL_depthwise_i16, xpu_dim_of(cg, 0));
+    if (!on_engine) {
+        cg->layers.items[layer].task_cycles = tasks.predicted;
+        return xpu_add_depthwise_i16(cg, layer, &on_cores);
+    }
+    struct xpu_window_i16_call call = wide_call(cg, layer, &operands, &tasks, sm_bytes, XPU_WINDOW_AVERAGE);
+    call.x_absmax = on_cores.x_absmax;
+    call.y_absmax = on_cores.y_absmax;
+    call.geometry = on_cores.geometry;
+    call.counted = on_cores.counted;
+    return xpu_add_window_i16(cg, layer, &call);
+}
+
 static xpu_status lower_pool(xpu_codegen *cg, uint32_t layer, xpu_node node, const pool_window *w) {
     xpu_value x = xpu_node_input(cg->graph, node, 0), y = xpu_node_output(cg->graph, node, 0);
     const xpu_conv_shape s = xpu_image_shape(cg, x, y);
@@ -165,6 +215,7 @@ static xpu_status lower_pool(xpu_codegen *cg, uint32_t layer, xpu_node node, con
     int64_t sm_bytes;
     set_window(cg, &shape, w);
     call.x_absmax = call.y_absmax = xpu_arg_absent();
+    if (is_wide(cg, node) && !w->is_max) return lower_wide_average(cg, layer, node, &call.pool, &shape, w);
     if (is_wide(cg, node)) {
         if (xpu_choose_wide_window_tasks(cg, &shape, 0, 0, XPU_TILING_I16X8, &tasks, &sm_bytes))
             return lower_wide_maximum(cg, layer, node, &call.pool, &tasks, sm_bytes);

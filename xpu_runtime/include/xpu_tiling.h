@@ -220,6 +220,10 @@ static inline int32_t xpu_tiling_window_ring(const xpu_tiling_shape *s, const xp
     return whole <= MOST_ROWS ? (int32_t)whole : 0;
 }
 
+/* What windows on the window engine have: nothing, weights, or parameters of the post-processor for each number of taps
+ * that count. */
+enum { XPU_WINDOW_PLAIN, XPU_WINDOW_WEIGHTS, XPU_WINDOW_COUNTS };
+
 /* What a task of the window engine has in SM, in bytes from the start of its scratch: the ring of input rows, or twice
  * the input tile; twice the result, and of a block of channels weights [kernel_h * kernel_w][tile_c], bias and factors,
  * each from the start of the block's copy on; then the post-processor's parameters, and where the kernel is parts the
@@ -241,10 +245,10 @@ static inline int32_t xpu_tiling_window_part(int32_t kernel) {
     return (kernel + count - 1) / count;
 }
 
-static inline xpu_tiling_window_buffers xpu_tiling_window_buffers_of(const xpu_tiling_shape *s,
-                                                                     const xpu_tiling_task *t, int has_weights,
-                                                                     xpu_tiling_format format) {
+static inline xpu_tiling_window_buffers
+xpu_tiling_window_buffers_of(const xpu_tiling_shape *s, const xpu_tiling_task *t, int has, xpu_tiling_format format) {
     xpu_tiling_window_buffers at;
+    const uint32_t taps = (uint32_t)(s->kernel_h * s->kernel_w);
     const uint32_t channels = (uint32_t)t->tile_c;
     const uint64_t rows =
         (uint64_t)xpu_tiling_input_extent(t->tile_h, s->stride_h, s->kernel_h, s->dilation_h, s->in_h);
@@ -259,14 +263,16 @@ static inline xpu_tiling_window_buffers xpu_tiling_window_buffers_of(const xpu_t
     at.y_bytes = xpu_tiling_align((uint32_t)y);
     at.y = (uint32_t)inputs * at.x_bytes;
     at.w = at.y + 2 * at.y_bytes;
-    at.bias = has_weights ? xpu_tiling_align((uint32_t)(s->kernel_h * s->kernel_w) * channels * format.weight) : 0;
+    at.bias = has == XPU_WINDOW_WEIGHTS ? xpu_tiling_align(taps * channels * format.weight) : 0;
     at.factors = at.bias + xpu_tiling_align(4 * channels);
     at.w_bytes = at.factors + xpu_tiling_align(4 * channels);
     at.params = at.w + 2 * at.w_bytes;
-    const int is_parts = has_weights && xpu_tiling_window_parts(s->kernel_h) * xpu_tiling_window_parts(s->kernel_w) > 1;
+    const int is_parts =
+        has == XPU_WINDOW_WEIGHTS && xpu_tiling_window_parts(s->kernel_h) * xpu_tiling_window_parts(s->kernel_w) > 1;
     const uint64_t sums = is_parts ? y / format.result * 4 : 0;
-    at.sums = at.params + XPU_TILING_PARAMS;
-    at.total = inputs * x + 2 * (y + at.w_bytes) + 4 * 64 + XPU_TILING_PARAMS + sums;
+    const uint32_t params = XPU_TILING_PARAMS * (has == XPU_WINDOW_COUNTS ? taps : 1);
+    at.sums = at.params + params;
+    at.total = inputs * x + 2 * (y + at.w_bytes) + 4 * 64 + params + sums;
     return at;
 }
 
@@ -274,7 +280,8 @@ static inline xpu_tiling_window_buffers xpu_tiling_window_buffers_of(const xpu_t
 enum {
     XPU_WINDOW_WHOLE = 1,    /* as in descriptors: the window is all of the tile */
     XPU_WINDOW_COMPUTED = 2, /* an earlier layer makes bias or factors: they are loaded behind it */
-    XPU_WINDOW_MAXIMUM = 4   /* of window_i16: it has no weights */
+    XPU_WINDOW_MAXIMUM = 4,  /* of window_i16: it has no weights */
+    XPU_WINDOW_AVERAGE = 8   /* the same, and it has parameters for each number of taps that count */
 };
 
 /* `tail` of pipeline_lists: the first layer are windows, the next one a product that reads their results in SM. */

@@ -5,12 +5,17 @@
  * the absmax of the whole tensor on the way into LM, to between the padding, which is 0 there; a row of zeros stands
  * for rows outside. The next tile comes while one is computed, if LM has room for two. Weights of 16 bits are their
  * high and low bytes apart: the sums of both fit 32 bits for windows of up to 7 x 7, and one fused multiply-add, of
- * sums that floats hold, rounds their sum once.
+ * sums that floats hold, rounds their sum once. Averages have no weights, as if these were 1, and a scale for each
+ * number of taps that count.
  */
 #include "core/arith_rvv.h"
 #include "xpu_runtime/include/xpu_tiling.h"
 #include "xpu_runtime/kernels/epilogue.h"
 #include "xpu_runtime/kernels/findmax.h"
+#include "xpu_runtime/kernels/window_counts.h"
+
+/* What few layers need, away from the lines that all do. */
+#define APART __attribute__((section(".text_apart"), noinline))
 
 enum { MOST_TAPS = 49 };
 
@@ -21,6 +26,7 @@ struct depthwise {
     uint32_t blocks, bands, tiles;               /* tasks along the channels, the rows, the columns */
     uint32_t in_rows, segment, together, halves; /* see xpu_tiling_depthwise */
     uint32_t vector;                             /* elements: `together` pixels */
+    int32_t taps;                                /* that count in each average; 0: in some fewer do */
     int16_t *x[2], *zeros, *high, *low;          /* weights of 8 bits are in high */
     float *out[2], *scale, *bias;
     uint32_t *words[2], *most; /* descriptors, largest magnitudes */
@@ -197,6 +203,12 @@ static void spread_weights(const struct depthwise *d, const uint8_t *raw, uint32
     }
 }
 
+static void set_average(const struct depthwise *d, const struct task *t, int32_t taps) {
+    const size_t vl = __riscv_vsetvl_e32m4(t->channels);
+    const vfloat32m4_t scale = __riscv_vfmv_v_f_f32m4(xa_mean_scale(d->x_scale, taps), vl);
+    for (uint32_t i = 0; i < d->together; i++) __riscv_vse32_v_f32m4(d->scale + i * d->block, scale, vl);
+}
+
 /* Weights, bias and scales of a block; 0 for channels that do not exist, so that these are no largest magnitude.
  * Without a bias it is -0, which changes no sum. Weights come to the end of where they are spread to. */
 static void load_block(const struct depthwise *d, const struct task *t) {
@@ -321,8 +333,7 @@ static void sum_narrow(const struct depthwise *d, const struct line *l) {
 }
 
 /* Scale, bias, hard swish and largest magnitude. */
-__attribute__((section(".text_apart"), noinline)) static void finish_swish(const struct depthwise *d, float *out,
-                                                                           uint32_t count) {
+APART static void finish_swish(const struct depthwise *d, float *out, uint32_t count) {
     size_t vl = __riscv_vsetvl_e32m4(d->vector);
     const vfloat32m4_t scale = __riscv_vle32_v_f32m4(d->scale, vl), bias = __riscv_vle32_v_f32m4(d->bias, vl),
                        addend = __riscv_vfmv_v_f_f32m4(d->a.low, vl);
@@ -369,10 +380,16 @@ static void finish(const struct depthwise *d, float *out, uint32_t count) {
     }
 }
 
+/* ---- averages: their functions stand where those of other layers keep their lines of the instruction cache ---- */
+
+static void begin_averages(const struct depthwise *d, const struct task *t);
+static uint32_t next_averages(const struct depthwise *d, const struct task *t, uint32_t row, uint32_t column);
+
 static void compute_task(const struct depthwise *d, const struct task *t, uint32_t half) {
     const struct xpu_depthwise_i16_args *a = &d->a;
     const uint32_t row = d->segment * d->block, step = d->columns > 1 ? (uint32_t)a->stride_w * d->vector : 0;
     struct line l = {.count = (uint32_t)(a->kernel_h * a->kernel_w), .step = step, .out = d->out[half]};
+    const int is_uniform = a->w != 0 || d->taps != 0;
     l.vectors = ceil_div(t->columns, d->together);
     for (uint32_t i = 0; i < t->rows; i++, l.out += d->columns * d->block) {
         const int16_t **tap = l.taps;
@@ -387,7 +404,10 @@ static void compute_task(const struct depthwise *d, const struct task *t, uint32
             sum_narrow(d, &l);
         else
             sum_wide(d, &l);
-        finish(d, l.out, t->columns * d->block);
+        for (uint32_t column = 0, columns = t->columns; column < t->columns; column += columns) {
+            if (!is_uniform) columns = next_averages(d, t, i, column);
+            finish(d, l.out + column * d->block, columns * d->block);
+        }
     }
 }
 
@@ -400,7 +420,10 @@ static void run(struct depthwise *d, uint32_t core, uint32_t cores) {
     for (uint32_t half = 0; first < last; first++) {
         const struct task t = next;
         const xpu_ticket ready = loaded;
-        if (t.channel != loaded_channel) load_block(d, &t);
+        if (t.channel != loaded_channel && d->a.w)
+            load_block(d, &t);
+        else if (t.channel != loaded_channel)
+            begin_averages(d, &t);
         loaded_channel = t.channel;
         const int is_more = first + 1 < last;
         if (is_more) next = task_at(d, first + 1);
@@ -416,16 +439,48 @@ static void run(struct depthwise *d, uint32_t core, uint32_t cores) {
     }
 }
 
+APART static int32_t taps_of_all(const struct depthwise *d) {
+    const struct window_axis down = WINDOW_ROWS(&d->a, &d->a), across = WINDOW_COLUMNS(&d->a, &d->a);
+    int32_t height, width;
+    if (equal_windows(&down, 0, d->a.out_h, &height) < d->a.out_h) return 0;
+    return equal_windows(&across, 0, d->a.out_w, &width) < d->a.out_w ? 0 : height * width;
+}
+
 static void depthwise_share(const void *args, uint32_t core, uint32_t cores) {
     struct depthwise d;
     copy_words(&d.a, args, sizeof d.a / 4);
     const float absmax = *(const volatile float *)(uintptr_t)d.a.x_absmax;
     d.x_scale = xa_absmax_scale(absmax, XA_I16_MAX);
     cut(&d);
+    if (!d.a.w) d.taps = taps_of_all(&d);
     fill_zeros(d.zeros, d.segment * d.block);
     findmax_begin(d.most);
     run(&d, core, cores);
     if (d.a.y_absmax) findmax_end(d.most, d.a.y_absmax, core, cores);
+}
+
+__attribute__((noinline)) static void begin_averages(const struct depthwise *d, const struct task *t) {
+    const uint32_t count = (uint32_t)(d->a.kernel_h * d->a.kernel_w) * d->vector;
+    const size_t all = __riscv_vsetvl_e32m4(d->vector);
+    if (t->channels < d->block) clear_words(d->scale, d->vector);
+    __riscv_vse32_v_f32m4(d->bias, __riscv_vfmv_v_f_f32m4(-0.0f, all), all);
+    for (uint32_t i = 0; i < count;) {
+        const size_t vl = __riscv_vsetvl_e16m2(count - i);
+        __riscv_vse16_v_i16m2(d->high + i, __riscv_vmv_v_x_i16m2(1, vl), vl);
+        i += (uint32_t)vl;
+    }
+    if (d->taps) set_average(d, t, d->taps);
+}
+
+/* So many outputs of a row, from `column` of the task on, have one number of taps that count, and the scale is theirs.
+ */
+__attribute__((section(".text_averages"), noinline)) static uint32_t
+next_averages(const struct depthwise *d, const struct task *t, uint32_t row, uint32_t column) {
+    const struct window_axis down = WINDOW_ROWS(&d->a, &d->a), across = WINDOW_COLUMNS(&d->a, &d->a);
+    const int32_t end = (int32_t)(t->column + t->columns);
+    int32_t width, columns = equal_windows(&across, (int32_t)(t->column + column), end, &width);
+    set_average(d, t, count_taps(&down, (int32_t)(t->row + row)) * width);
+    return (uint32_t)columns;
 }
 
 xpu_ticket xpu_depthwise_i16(const struct xpu_depthwise_i16_args *args, uint32_t layer, xpu_ticket after) {

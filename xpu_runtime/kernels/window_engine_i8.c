@@ -19,11 +19,13 @@
  */
 #include "xpu_runtime/include/xpu_tiling.h"
 #include "xpu_runtime/kernels/rings.h"
+#include "xpu_runtime/kernels/window_counts.h"
 
 /* Powers of two, so that they divide the range of a counter; few, since LM is small (XPU_LM_WINDOW). */
 enum { LOADS = 4, WINDOWS = 2, STORES = 2 };
 enum { TAPS = XPU_WINDOW_KERNEL }; /* in a row, at most */
 enum { LOAD, WINDOW, STORE, RINGS };
+enum { LATEST = 4 }; /* steps whose tickets are kept: a ring of input rows has room for the rows of few */
 
 static uint32_t loads[LOADS][XPU_DESC_WORDS], windows[WINDOWS][XPU_DESC_WORDS], stores[STORES][XPU_DESC_WORDS];
 static struct ring rings[RINGS] = {{loads, LOADS, XPU_COUNTER_LOAD, XPU_ENGINE_DMA0, 0, 0, 0},
@@ -41,10 +43,16 @@ struct tile {
     int32_t ih, iw, in_rows, in_columns, top, left; /* input: first row and column, what is outside before them */
 };
 
+/* The padding that counts, where windows are averages. */
+struct counted {
+    int16_t counted_top, counted_left, counted_bottom, counted_right;
+};
+
 /* What there is more of a layer over float32. */
 struct wide {
     uint32_t x_absmax, y_absmax, activation;
     int32_t w_int8;
+    struct counted counted;
 };
 
 /* What of xpu_tiling_window_buffers is needed later; LM is small. */
@@ -60,16 +68,21 @@ struct part {
 
 static struct work {
     struct xpu_window_i8_args args;
-    uint8_t has_unstored, has_begun, is_wide, image, operand, weight,
+    uint8_t has_unstored, has_begun, is_wide, step, image, operand, weight,
         result;                 /* bytes of elements of x, where it comes from and in SM, ... */
     int32_t parts;              /* of the kernel */
     struct cursor at, unstored; /* unstored: of the last step, if its result is not */
     xpu_ticket after, free;
     int (*product)(void); /* queues some more of the product that this follows; 0: nothing is left, or there is none */
-    struct xpu_progress progress; /* of it */
+    union {
+        struct xpu_progress progress; /* of it; over float32 there is none: */
+        struct {
+            uint32_t ends[LATEST]; /* what the window engine has signalled behind a step, with a ring of input rows */
+            struct counted counted;
+        };
+    };
     int follows;
     struct places places;
-    uint32_t first_window;                        /* what the window engine has signalled before */
     int32_t next_row, first_place, rows_of_image; /* of those that come to a ring of input rows */
     struct pair x, y, w;
     xpu_ticket loaded, computed, stored; /* of what was queued last */
@@ -207,7 +220,8 @@ static xpu_ticket place_free(const struct work *k, int32_t row) {
     if (gone < 0) return k->free;
     const int32_t steps = (a->out_h + a->tile_h - 1) / a->tile_h;
     const int32_t last = min_i32((gone % k->rows_of_image + a->pad_top) / rows_down(k), steps - 1);
-    return (xpu_ticket){XPU_COUNTER_WINDOW, k->first_window + (uint32_t)(gone / k->rows_of_image * steps + last + 1)};
+    const uint32_t step = (uint32_t)(gone / k->rows_of_image * steps + last);
+    return (xpu_ticket){XPU_COUNTER_WINDOW, k->ends[step % LATEST]}; /* or of a later one, which is done behind it */
 }
 
 /* The rows of a tile that the ring does not have; the first of an image may be two copies, where the ring begins again.
@@ -352,7 +366,6 @@ static void queue_parts(struct work *k, const struct tile *t) {
     const uint32_t block = k->w.address[k->w.now];
     struct part p = {0, 0, 0, 0};
     uint32_t w = block;
-    flip(&k->y);
     for (int32_t i = 1; next_part(k, &p); i++) {
         const int is_last = i == k->parts;
         const xpu_ticket before = k->computed;
@@ -367,14 +380,12 @@ static void queue_parts(struct work *k, const struct tile *t) {
         ring_the_bell(&rings[WINDOW]);
         w += (uint32_t)(k->weight * t->channels * p.rows * p.columns);
     }
-    k->x.free[k->x.now] = k->w.free[k->w.now] = k->computed;
 }
 
-static void queue_window(struct work *k, const struct tile *t) {
+static uint32_t *queue_window(struct work *k, const struct tile *t) {
     const struct xpu_window_i8_args *a = &k->args;
     const uint32_t block = k->w.address[k->w.now];
     uint32_t *words = ring_next(&rings[WINDOW], k->window, &k->computed);
-    flip(&k->y);
     xpu_ticket free = k->y.free[k->y.now];
     uint32_t to = k->y.address[k->y.now];
     if (slots_in_sm()) free = no_ticket, to = slot_of(k, slots_in_sm(), &free);
@@ -389,7 +400,59 @@ static void queue_window(struct work *k, const struct tile *t) {
     else
         SET_ADDRESS(words, window, start, bias);
     SET_ADDRESS(words, window, scale, a->factors ? block + k->places.factors : 0);
+    return words;
+}
+
+static int is_average(const struct work *k) {
+    return (k->args.whole & XPU_WINDOW_AVERAGE) != 0;
+}
+
+/* The parameters of averages of so many taps. */
+static uint32_t params_of(const struct work *k, int32_t taps) {
+    return k->args.sm + k->places.params + XPU_TILING_PARAMS * (uint32_t)(taps - 1);
+}
+
+/* Averages over windows with one number of taps that count: `rows` x `columns` outputs of the tile, from `row` and
+ * `column` on. */
+static void queue_area(struct work *k, const struct tile *t, int32_t row, int32_t rows, int32_t column, int32_t columns,
+                       int32_t taps) {
+    uint32_t *words = queue_window(k, t);
+    const uint32_t pixel = k->result * (uint32_t)t->channels;
+    SET_ADDRESS(words, window, y, k->y.address[k->y.now] + (uint32_t)(row * t->columns + column) * pixel);
+    SET_ADDRESS(words, window, params, params_of(k, taps));
+    xpu_desc_window_set_pad_top(words, t->top - row * k->args.stride_h);
+    xpu_desc_window_set_pad_left(words, t->left - column * k->args.stride_w);
+    xpu_desc_window_set_oh(words, (uint32_t)rows);
+    xpu_desc_window_set_ow(words, (uint32_t)columns);
+    ring_the_bell(&rings[WINDOW]);
+}
+
+static void queue_averages(struct work *k, const struct tile *t) {
+    const struct xpu_window_i8_args *a = &k->args;
+    const struct counted *c = &k->counted;
+    const struct window_axis down = WINDOW_ROWS(a, c), across = WINDOW_COLUMNS(a, c);
+    const int32_t last = k->at.ow + t->columns;
+    int32_t height, width;
+    for (int32_t row = 0, rows; row < t->rows; row += rows) {
+        rows = equal_windows(&down, k->at.oh + row, k->at.oh + t->rows, &height);
+        for (int32_t column = 0, columns; column < t->columns; column += columns) {
+            columns = equal_windows(&across, k->at.ow + column, last, &width);
+            queue_area(k, t, row, rows, column, columns, height * width);
+        }
+    }
+}
+
+static void queue_windows(struct work *k, const struct tile *t) {
+    flip(&k->y);
+    if (is_average(k))
+        queue_averages(k, t);
+    else if (k->parts > 1)
+        queue_parts(k, t);
+    else
+        queue_window(k, t);
+    ring_the_bell(&rings[WINDOW]);
     k->x.free[k->x.now] = k->w.free[k->w.now] = k->computed;
+    if (k->places.ring_rows) k->ends[k->step++ % LATEST] = k->computed.value;
 }
 
 static struct tile tile_here(const struct work *k) {
@@ -488,16 +551,44 @@ static void load_params(struct work *k) {
     xpu_desc_window_set_params(k->window, at);
 }
 
-static void clear_absmax(struct work *k, uint32_t absmax) {
-    const xpu_desc_fill fill = absmax_fill(xpu_desc_copy_get_layer(k->dense), k->after, absmax);
+/* `words` words become `value`. */
+static void fill(struct work *k, uint32_t to, float value, uint32_t words, xpu_ticket after) {
+    xpu_desc_fill fill = absmax_fill(xpu_desc_copy_get_layer(k->dense), after, to);
+    fill.value = xpu_desc_float_bits(value);
+    fill.size3 = words;
     xpu_desc_fill_pack(ring_next(&rings[LOAD], k->dense, &k->loaded), &fill);
+    ring_the_bell(&rings[LOAD]);
+}
+
+/* Bit n: there are windows with n taps that count. */
+static uint32_t numbers_of_taps(const struct window_axis *axis, int32_t outputs) {
+    uint32_t found = 0;
+    for (int32_t i = 0, count; i < outputs; found |= 1u << count) i += equal_windows(axis, i, outputs, &count);
+    return found;
+}
+
+/* Blocks of parameters by the number of taps. */
+static void make_params(struct work *k) {
+    const struct xpu_window_i8_args *a = &k->args;
+    const struct counted *c = &k->counted;
+    const struct window_axis down = WINDOW_ROWS(a, c), across = WINDOW_COLUMNS(a, c);
+    const uint32_t heights = numbers_of_taps(&down, a->out_h), widths = numbers_of_taps(&across, a->out_w);
+    fill(k, params_of(k, 1), 0, (uint32_t)(a->kernel_h * a->kernel_w) * XPU_TILING_PARAMS / 4, k->free);
+    for (int32_t h = 1; h <= a->kernel_h; h++) {
+        for (int32_t w = 1; w <= a->kernel_w; w++)
+            if (heights >> h & widths >> w & 1)
+                fill(k, params_of(k, h * w) + offsetof(xpu_post_params, w_scale), 1.0f / (float)(h * w), 1, no_ticket);
+    }
 }
 
 /* What comes before all tiles. */
 static void begin(struct work *k) {
-    if (XPU_RECORDED) load_params(k);
+    if (is_average(k))
+        make_params(k);
+    else if (XPU_RECORDED)
+        load_params(k);
     const uint32_t absmax = k->window[WORD_window_findmax];
-    if (absmax) clear_absmax(k, absmax);
+    if (absmax) fill(k, absmax, 0, 1, k->after);
     ring_the_bell(&rings[LOAD]);
     k->has_begun = 1;
 }
@@ -523,11 +614,7 @@ static void queue_tile(struct work *k, const struct tile *t, xpu_ticket made) {
     else
         load_input(k, t, made);
     ring_the_bell(&rings[LOAD]);
-    if (k->parts > 1)
-        queue_parts(k, t);
-    else
-        queue_window(k, t);
-    ring_the_bell(&rings[WINDOW]);
+    queue_windows(k, t);
 }
 
 /* Queues a step; 0: it was the last. */
@@ -616,11 +703,11 @@ static void set_up_buffers(struct work *k) {
                                     .dilation_w = a->dilation_w};
     const xpu_tiling_task task = {min_i32(a->tile_c, a->in_c), min_i32(a->tile_h, a->out_h),
                                   min_i32(a->tile_w, a->out_w)};
+    const int has = is_average(k) ? XPU_WINDOW_COUNTS : a->w ? XPU_WINDOW_WEIGHTS : XPU_WINDOW_PLAIN;
     const xpu_tiling_format format = {k->operand, k->weight, slots_in_sm() ? 0 : k->result};
-    const xpu_tiling_window_buffers at = xpu_tiling_window_buffers_of(&shape, &task, a->w != 0, format);
+    const xpu_tiling_window_buffers at = xpu_tiling_window_buffers_of(&shape, &task, has, format);
     if (at.total > (uint64_t)a->sm_bytes) xpu_abort(ABORT_SHARED_MEMORY);
     k->places = (struct places){at.bias, at.factors, at.params, at.row_bytes, at.sums, at.ring_rows};
-    k->first_window = xpu_expect(XPU_COUNTER_WINDOW, 0).value;
     if (k->places.ring_rows) number_rows(k);
     k->x = make_pair(a->sm, 0, at.x_bytes, k->free);
     k->y = make_pair(a->sm, at.y, at.y_bytes, k->free);
@@ -661,6 +748,7 @@ static xpu_ticket run(const struct xpu_window_i8_args *args, const struct wide *
     k->weight = wide && !wide->w_int8 ? 2 : 1;
     k->computed = no_ticket;
     k->parts = args->w && !wide ? xpu_tiling_window_parts(args->kernel_h) * xpu_tiling_window_parts(args->kernel_w) : 1;
+    if (wide) k->counted = wide->counted;
     const struct xpu_window_i8_args *a = &k->args;
     k->follows = product ? a->follows : 0;
     /* of the layer whose scratch was here; of a product that is followed it is elsewhere, and that began behind others
@@ -692,6 +780,7 @@ xpu_ticket xpu_window_i8(const struct xpu_window_i8_args *args, uint32_t layer, 
 xpu_ticket xpu_window_i16(const struct xpu_window_i16_args *args, uint32_t layer, xpu_ticket after) {
     const struct xpu_window_i16_args q = *args;
     const int is_mean = q.whole & XPU_WINDOW_WHOLE, is_max = q.whole & XPU_WINDOW_MAXIMUM;
+    const int is_sum = q.whole & (XPU_WINDOW_WHOLE | XPU_WINDOW_AVERAGE);
 #define ADDRESS(name) .name = q.name,
 #define INT(name)     .name = q.name,
     const struct xpu_window_i8_args a = {.x = q.x,
@@ -699,7 +788,7 @@ xpu_ticket xpu_window_i16(const struct xpu_window_i16_args *args, uint32_t layer
                                          .bias = q.bias,
                                          .y = q.y,
                                          .factors = q.w_scale,
-                                         .op = is_mean  ? XPU_WINDOW_SUM
+                                         .op = is_sum   ? XPU_WINDOW_SUM
                                                : is_max ? XPU_WINDOW_MAX
                                                         : XPU_WINDOW_CONVOLUTION,
                                          .whole = q.whole,
@@ -708,7 +797,12 @@ xpu_ticket xpu_window_i16(const struct xpu_window_i16_args *args, uint32_t layer
                                          XPU_FIELDS_geometry XPU_FIELDS_task};
 #undef ADDRESS
 #undef INT
-    const struct wide wide = {q.x_absmax, q.y_absmax, (uint32_t)q.activation, q.w_int8};
+    const struct wide wide = {.x_absmax = q.x_absmax,
+                              .y_absmax = q.y_absmax,
+                              .activation = (uint32_t)q.activation,
+                              .w_int8 = q.w_int8,
+                              .counted = {(int16_t)q.counted_top, (int16_t)q.counted_left, (int16_t)q.counted_bottom,
+                                          (int16_t)q.counted_right}};
     xpu_post_params params = {.slope = q.alpha, .ra = q.alpha, .f = q.low, .out_scale = 1.0f, .branch_scale = 1.0f};
     params.lo.f = q.low;
     params.hi.f = q.high;

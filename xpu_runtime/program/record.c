@@ -147,11 +147,15 @@ static int can_conv2d_i8(const struct xpu_conv2d_i8_args *a) {
 static int can_conv2d_i8_f32(const struct xpu_conv2d_i8_f32_args *a) {
     return HAS_SIZES(a) && a->x_zero_byte == 0;
 }
+/* Descriptors of a tile: the kernel of one with weights may be parts. */
+static int64_t window_parts(uint32_t weights, int32_t kernel_h, int32_t kernel_w) {
+    return weights ? (int64_t)xpu_tiling_window_parts(kernel_h) * xpu_tiling_window_parts(kernel_w) : 1;
+}
 static int can_window_i8(const struct xpu_window_i8_args *a) {
-    return HAS_SIZES(a) && !(a->whole & 2);
+    return HAS_SIZES(a) && !(a->whole & 2) && window_parts(a->w, a->kernel_h, a->kernel_w) <= XPU_MOST_LISTED;
 }
 static int can_window_i16(const struct xpu_window_i16_args *a) {
-    return HAS_SIZES(a) && !(a->whole & 2);
+    return HAS_SIZES(a) && !(a->whole & 2) && window_parts(a->w, a->kernel_h, a->kernel_w) <= XPU_MOST_LISTED;
 }
 
 /* Its steps are queued at once, so there may not be more of them than lists have room for. */
@@ -347,6 +351,7 @@ int xpu_is_recorded_behind(const xpu_recorded_call *call, const xpu_recorded_cal
 static int can_meet(const struct xpu_conv2d_i8_args *p, const struct xpu_window_i8_args *w) {
     if (!can_conv2d_i8(p) || !can_window_i8(w) || p->batch != 1 || w->batch != 1 || p->groups != 1 || p->branch)
         return 0;
+    if (window_parts(w->w, w->kernel_h, w->kernel_w) != 1) return 0;
     if (w->x != p->y || w->in_h != p->out_h || w->in_w != p->out_w || w->in_c != p->out_c || w->whole) return 0;
     if (w->ring_rows < 1 || w->ring_rows > MOST_FIELD || w->made_rows < 1 || w->ring_rows % w->made_rows != 0) return 0;
     return w->step_rows >= 1 && w->step_rows <= MOST_FIELD && w->stride_h <= MOST_STRIDE;
@@ -398,8 +403,7 @@ static int take_reader(const xpu_recorded_call *calls, struct pipeline *l) {
     memcpy(&l->q, calls[READER].words, sizeof l->q);
     if (!can_window_i8(&l->w) || l->w.batch != 1 || l->w.whole || l->w.in_c != l->w.out_c) return 0;
     if (l->w.step_rows < 1 || l->w.step_rows > MOST_FIELD || l->w.in_c > MOST_FIELD || l->w.in_w > MOST_FIELD) return 0;
-    if (l->w.w && xpu_tiling_window_parts(l->w.kernel_h) * xpu_tiling_window_parts(l->w.kernel_w) > 1) return 0;
-    return l->w.ring_rows == 0 && can_read_slots(&l->w, &l->q);
+    return l->w.ring_rows == 0 && window_parts(l->w.w, l->w.kernel_h, l->w.kernel_w) == 1 && can_read_slots(&l->w, &l->q);
 }
 
 /* Bytes of the scratch of both; *behind: where that of the product begins. */
