@@ -57,7 +57,7 @@ struct wide {
 
 /* What of xpu_tiling_window_buffers is needed later; LM is small. */
 struct places {
-    uint32_t bias, factors, params, row_bytes, sums;
+    uint32_t bias, factors, params, row_bytes;
     int32_t ring_rows; /* 0: there is no ring */
 };
 
@@ -342,7 +342,7 @@ static uint32_t slot_of(const struct work *k, const struct xpu_row_ring *ring, x
 /* A part of bytes adds to the sums that the one before has left; the last one drains. */
 static void set_part(const struct work *k, const struct tile *t, const struct part *p, int is_last, uint32_t *words) {
     const struct xpu_window_i8_args *a = &k->args;
-    const uint32_t sums = k->args.sm + k->places.sums;
+    const uint32_t sums = k->args.sm + k->places.params + XPU_TILING_PARAMS; /* xpu_tiling_window_buffers.sums */
     xpu_desc_window_set_kh(words, (uint32_t)p->rows);
     xpu_desc_window_set_kw(words, (uint32_t)p->columns);
     xpu_desc_window_set_pad_top(words, t->top - p->ky * a->dilation_h);
@@ -707,7 +707,7 @@ static void set_up_buffers(struct work *k) {
     const xpu_tiling_format format = {k->operand, k->weight, slots_in_sm() ? 0 : k->result};
     const xpu_tiling_window_buffers at = xpu_tiling_window_buffers_of(&shape, &task, has, format);
     if (at.total > (uint64_t)a->sm_bytes) xpu_abort(ABORT_SHARED_MEMORY);
-    k->places = (struct places){at.bias, at.factors, at.params, at.row_bytes, at.sums, at.ring_rows};
+    k->places = (struct places){at.bias, at.factors, at.params, at.row_bytes, at.ring_rows};
     if (k->places.ring_rows) number_rows(k);
     k->x = make_pair(a->sm, 0, at.x_bytes, k->free);
     k->y = make_pair(a->sm, at.y, at.y_bytes, k->free);

@@ -154,8 +154,17 @@ static int64_t window_parts(uint32_t weights, int32_t kernel_h, int32_t kernel_w
 static int can_window_i8(const struct xpu_window_i8_args *a) {
     return HAS_SIZES(a) && !(a->whole & 2) && window_parts(a->w, a->kernel_h, a->kernel_w) <= XPU_MOST_LISTED;
 }
+/* Averages divide by dilations, and count taps in a word. */
+static int can_average(int32_t out, int32_t kernel, int32_t stride, int32_t dilation, int32_t pad) {
+    enum { MOST_KERNEL = 7, MOST_REACH = 1 << 30 };
+    if (kernel > MOST_KERNEL || stride > MOST_STRIDE || dilation < 1 || dilation > MOST_STRIDE) return 0;
+    return (int64_t)out * stride < MOST_REACH && pad >= -MOST && pad <= MOST;
+}
 static int can_window_i16(const struct xpu_window_i16_args *a) {
-    return HAS_SIZES(a) && !(a->whole & 2) && window_parts(a->w, a->kernel_h, a->kernel_w) <= XPU_MOST_LISTED;
+    if (!HAS_SIZES(a) || a->whole & 2 || window_parts(a->w, a->kernel_h, a->kernel_w) > XPU_MOST_LISTED) return 0;
+    return !(a->whole & XPU_WINDOW_AVERAGE) ||
+           (can_average(a->out_h, a->kernel_h, a->stride_h, a->dilation_h, a->pad_top) &&
+            can_average(a->out_w, a->kernel_w, a->stride_w, a->dilation_w, a->pad_left));
 }
 
 /* Its steps are queued at once, so there may not be more of them than lists have room for. */
@@ -403,7 +412,8 @@ static int take_reader(const xpu_recorded_call *calls, struct pipeline *l) {
     memcpy(&l->q, calls[READER].words, sizeof l->q);
     if (!can_window_i8(&l->w) || l->w.batch != 1 || l->w.whole || l->w.in_c != l->w.out_c) return 0;
     if (l->w.step_rows < 1 || l->w.step_rows > MOST_FIELD || l->w.in_c > MOST_FIELD || l->w.in_w > MOST_FIELD) return 0;
-    return l->w.ring_rows == 0 && window_parts(l->w.w, l->w.kernel_h, l->w.kernel_w) == 1 && can_read_slots(&l->w, &l->q);
+    return l->w.ring_rows == 0 && window_parts(l->w.w, l->w.kernel_h, l->w.kernel_w) == 1 &&
+           can_read_slots(&l->w, &l->q);
 }
 
 /* Bytes of the scratch of both; *behind: where that of the product begins. */
