@@ -40,4 +40,11 @@ WINDOW_INLINE int32_t equal_windows(const struct window_axis *a, int32_t first, 
     return min_i32(next, end) - first;
 }
 
+/* Bit n: there are windows with n taps that count. */
+static inline uint32_t numbers_of_taps(const struct window_axis *axis, int32_t outputs) {
+    uint32_t found = 0;
+    for (int32_t i = 0, count; i < outputs; found |= 1u << count) i += equal_windows(axis, i, outputs, &count);
+    return found;
+}
+
 #endif

@@ -20,6 +20,7 @@
 #include "xpu_runtime/include/xpu_tiling.h"
 #include "xpu_runtime/kernels/rings.h"
 #include "xpu_runtime/kernels/window_counts.h"
+#include "xpu_runtime/kernels/window_parts.h"
 
 /* Powers of two, so that they divide the range of a counter; few, since LM is small (XPU_LM_WINDOW). */
 enum { LOADS = 4, WINDOWS = 2, STORES = 2 };
@@ -59,11 +60,6 @@ struct wide {
 struct places {
     uint32_t bias, factors, params, row_bytes;
     int32_t ring_rows; /* 0: there is no ring */
-};
-
-/* Some taps of the kernel, as many as the engine has. */
-struct part {
-    int32_t ky, kx, rows, columns;
 };
 
 static struct work {
@@ -132,17 +128,6 @@ static void load_dense(struct work *k, uint32_t to, uint32_t from, int32_t bytes
     set_box(load(k, k->dense, to, from, after, free), 1, 1, bytes);
 }
 
-/* The part of the kernel behind this one; 0: it was the last. */
-static int next_part(const struct work *k, struct part *p) {
-    const struct xpu_window_i8_args *a = &k->args;
-    p->kx += p->columns;
-    if (p->kx >= a->kernel_w) p->kx = 0, p->ky += p->rows;
-    if (p->ky >= a->kernel_h) return 0;
-    p->rows = min_i32(xpu_tiling_window_part(a->kernel_h), a->kernel_h - p->ky);
-    p->columns = min_i32(xpu_tiling_window_part(a->kernel_w), a->kernel_w - p->kx);
-    return 1;
-}
-
 /* Weights of each part one behind the other. */
 static void load_weights(struct work *k, uint32_t to, int32_t channels) {
     const struct xpu_window_i8_args *a = &k->args;
@@ -150,7 +135,7 @@ static void load_weights(struct work *k, uint32_t to, int32_t channels) {
     const uint32_t from = a->w + (uint32_t)(weight * k->at.channel);
     const xpu_ticket free = k->w.free[k->w.now];
     struct part p = {0, 0, 0, 0};
-    while (next_part(k, &p)) {
+    while (next_part(&k->args, &p)) {
         ring_the_bell(&rings[LOAD]);
         uint32_t *words =
             load(k, k->dense, to, from + (uint32_t)(pitch * (p.ky * a->kernel_w + p.kx)), no_ticket, free);
@@ -366,7 +351,7 @@ static void queue_parts(struct work *k, const struct tile *t) {
     const uint32_t block = k->w.address[k->w.now];
     struct part p = {0, 0, 0, 0};
     uint32_t w = block;
-    for (int32_t i = 1; next_part(k, &p); i++) {
+    for (int32_t i = 1; next_part(&k->args, &p); i++) {
         const int is_last = i == k->parts;
         const xpu_ticket before = k->computed;
         uint32_t *words = ring_next(&rings[WINDOW], k->window, &k->computed);
@@ -558,13 +543,6 @@ static void fill(struct work *k, uint32_t to, float value, uint32_t words, xpu_t
     fill.size3 = words;
     xpu_desc_fill_pack(ring_next(&rings[LOAD], k->dense, &k->loaded), &fill);
     ring_the_bell(&rings[LOAD]);
-}
-
-/* Bit n: there are windows with n taps that count. */
-static uint32_t numbers_of_taps(const struct window_axis *axis, int32_t outputs) {
-    uint32_t found = 0;
-    for (int32_t i = 0, count; i < outputs; found |= 1u << count) i += equal_windows(axis, i, outputs, &count);
-    return found;
 }
 
 /* Blocks of parameters by the number of taps. */
