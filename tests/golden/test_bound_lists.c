@@ -14,7 +14,7 @@
 #include "tests/unit/network_file.h"
 #include "tests/unit/unit.h"
 
-enum { CHANNELS = 2, LARGE = 880 };
+enum { CHANNELS = 2, LARGE = 1900 };
 
 static float x[CHANNELS * LARGE * LARGE];
 
@@ -66,7 +66,7 @@ static double compile_and_count(const char *model, const char *shape, int64_t si
 }
 
 static void both_kinds(void) {
-    static const char any[] = "x=1,2,H=16..1024,W=16..1024";
+    static const char any[] = "x=1,2,H=16..2048,W=16..2048";
     BENCH_OPEN(b);
     for (size_t i = 0; i < sizeof x / sizeof *x; i++) x[i] = (float)(i * 7919 % 2001) / 1000 - 1;
     const char *model = write_model(b.arena, &b.diags);

@@ -4,6 +4,7 @@
 #include "core/passes/rewrite.h"
 #include "xpu_codegen/choose/geometry.h"
 #include "xpu_codegen/choose/wide_tasks.h"
+#include "xpu_runtime/include/generated/xpu_chip_regs.h"
 
 enum { CHANNELS = 1 };
 
@@ -19,5 +20,7 @@ const char *xpu_why_not_wide_average(xpu_codegen *cg, xpu_node node) {
     if (!xpu_node_int(cg->graph, node, XPU_ATTR_COUNT_INCLUDE_PAD) && !xpu_has_taps_inside(cg, x, &window))
         return "a window may lie in the padding alone";
     if (window.kernel[0] * window.kernel[1] == 1) return "its windows are single pixels";
+    if (window.kernel[0] > XPU_WINDOW_KERNEL || window.kernel[1] > XPU_WINDOW_KERNEL)
+        return "an average of more than 7 x 7 runs on the cores";
     return xpu_why_not_wide_depthwise(cg, &shape, 0);
 }

@@ -107,6 +107,10 @@ static int pad_parts(const axis_window *a, int64_t q, int64_t m, int64_t apart, 
     const int64_t stride = a->out == 1 ? 0 : a->stride, jump = common_divisor(stride, apart * a->dilation);
     const int is_open = a->size < 0 || a->out < 0;
     for (p->jump = is_open ? 1 : jump;; p->jump = 1) {
+        if (m > 1 && apart * a->dilation / p->jump > MOST_STEP) {
+            if (p->jump == 1) return 0;
+            continue;
+        }
         for (p->begin = 0; p->begin <= smaller(a->begin, (q - 1) * a->dilation); p->begin++) {
             for (p->end = 0; p->end <= smaller(a->end, (q - 1) * a->dilation); p->end++)
                 if (set_parts(a, q, m, apart, p)) return 1;
@@ -293,7 +297,7 @@ static int may_share(const xpu_graph *graph, const maximum *m, const maximum *ot
 static void explain(xpu_codegen *cg, xpu_node node, const xpu_window *w) {
     const char *reason = xpu_reason_of(cg, node);
     xpu_set_reason(cg, node,
-                   xpu_printf(cg->arena, "%s%sits window of %lld x %lld is one of another maximum's",
+                   xpu_printf(cg->arena, "%s%sits window of %lld x %lld is made from another maximum's",
                               reason ? reason : "", reason ? "; " : "", (long long)w->kernel[0],
                               (long long)w->kernel[1]));
 }

@@ -248,7 +248,7 @@ static inline int32_t xpu_tiling_window_part(int32_t kernel) {
 static inline xpu_tiling_window_buffers
 xpu_tiling_window_buffers_of(const xpu_tiling_shape *s, const xpu_tiling_task *t, int has, xpu_tiling_format format) {
     xpu_tiling_window_buffers at;
-    const uint32_t taps = (uint32_t)(s->kernel_h * s->kernel_w);
+    const uint32_t taps = (uint32_t)s->kernel_h * (uint32_t)s->kernel_w;
     const uint32_t channels = (uint32_t)t->tile_c;
     const uint64_t rows =
         (uint64_t)xpu_tiling_input_extent(t->tile_h, s->stride_h, s->kernel_h, s->dilation_h, s->in_h);
@@ -267,8 +267,8 @@ xpu_tiling_window_buffers_of(const xpu_tiling_shape *s, const xpu_tiling_task *t
     at.factors = at.bias + xpu_tiling_align(4 * channels);
     at.w_bytes = at.factors + xpu_tiling_align(4 * channels);
     at.params = at.w + 2 * at.w_bytes;
-    const int is_parts =
-        has == XPU_WINDOW_WEIGHTS && xpu_tiling_window_parts(s->kernel_h) * xpu_tiling_window_parts(s->kernel_w) > 1;
+    const int is_parts = has == XPU_WINDOW_WEIGHTS && format.operand == 1u &&
+                         xpu_tiling_window_parts(s->kernel_h) * xpu_tiling_window_parts(s->kernel_w) > 1;
     const uint64_t sums = is_parts ? y / format.result * 4 : 0;
     const uint32_t params = XPU_TILING_PARAMS * (has == XPU_WINDOW_COUNTS ? taps : 1);
     at.sums = at.params + params;

@@ -21,7 +21,7 @@ static uint32_t element_type(int32_t bytes) {
 
 /* A descriptor moves at most so many elements, or pixels of planes: DMA moves elements one by one where they do
  * not lie side by side, and a descriptor that takes 1,000,000 cycles would count as no progress. */
-enum { DIMS = 4, MOST_ELEMENTS = 1 << 16, MOST_WOVEN = 1 << 17 };
+enum { DIMS = 4, MOST_ELEMENTS = 1 << 16, MOST_WOVEN = 1 << 14 };
 
 static inline xpu_ticket queue(const xpu_desc_copy *copy) {
     xpu_ticket ticket;

@@ -552,10 +552,11 @@ static void make_params(struct work *k) {
     const struct window_axis down = WINDOW_ROWS(a, c), across = WINDOW_COLUMNS(a, c);
     const uint32_t heights = numbers_of_taps(&down, a->out_h), widths = numbers_of_taps(&across, a->out_w);
     fill(k, params_of(k, 1), 0, (uint32_t)(a->kernel_h * a->kernel_w) * XPU_TILING_PARAMS / 4, k->free);
+    const xpu_ticket zeros = k->loaded; /* w_scale is written over these */
     for (int32_t h = 1; h <= a->kernel_h; h++) {
         for (int32_t w = 1; w <= a->kernel_w; w++)
             if (heights >> h & widths >> w & 1)
-                fill(k, params_of(k, h * w) + offsetof(xpu_post_params, w_scale), 1.0f / (float)(h * w), 1, no_ticket);
+                fill(k, params_of(k, h * w) + offsetof(xpu_post_params, w_scale), 1.0f / (float)(h * w), 1, zeros);
     }
 }
 

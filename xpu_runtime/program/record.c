@@ -154,17 +154,22 @@ static int64_t window_parts(uint32_t weights, int32_t kernel_h, int32_t kernel_w
 static int can_window_i8(const struct xpu_window_i8_args *a) {
     return HAS_SIZES(a) && !(a->whole & 2) && window_parts(a->w, a->kernel_h, a->kernel_w) <= XPU_MOST_LISTED;
 }
-/* Averages divide by dilations, and count taps in a word. */
-static int can_average(int32_t out, int32_t kernel, int32_t stride, int32_t dilation, int32_t pad) {
+/* Along an axis: averages divide by dilations, and count taps in a word; before, behind: padding that counts. */
+static int can_average(int32_t out, int32_t tile, int32_t kernel, int32_t stride, int32_t dilation, int32_t pad,
+                       int32_t before, int32_t behind) {
     enum { MOST_KERNEL = 7, MOST_REACH = 1 << 30 };
     if (kernel > MOST_KERNEL || stride > MOST_STRIDE || dilation < 1 || dilation > MOST_STRIDE) return 0;
+    if (before < 0 || before > INT16_MAX || behind < 0 || behind > INT16_MAX || tile > MOST_FIELD) return 0;
     return (int64_t)out * stride < MOST_REACH && pad >= -MOST && pad <= MOST;
 }
 static int can_window_i16(const struct xpu_window_i16_args *a) {
     if (!HAS_SIZES(a) || a->whole & 2 || window_parts(a->w, a->kernel_h, a->kernel_w) > XPU_MOST_LISTED) return 0;
     return !(a->whole & XPU_WINDOW_AVERAGE) ||
-           (can_average(a->out_h, a->kernel_h, a->stride_h, a->dilation_h, a->pad_top) &&
-            can_average(a->out_w, a->kernel_w, a->stride_w, a->dilation_w, a->pad_left));
+           (a->sm_bytes >= 0 &&
+            can_average(a->out_h, a->tile_h, a->kernel_h, a->stride_h, a->dilation_h, a->pad_top, a->counted_top,
+                        a->counted_bottom) &&
+            can_average(a->out_w, a->tile_w, a->kernel_w, a->stride_w, a->dilation_w, a->pad_left, a->counted_left,
+                        a->counted_right));
 }
 
 /* Its steps are queued at once, so there may not be more of them than lists have room for. */
@@ -259,8 +264,8 @@ static void take_args(const record *r, const xpu_recorded_call *call, uint32_t i
     recorded->words = NULL;
 }
 
-/* The same of windows and the product that reads their results. All that is rung for but the windows is the product's.
- */
+/* Of windows and the product that reads their results the first call rings for both: its work and stores are the
+ * product's, more_work are the windows' descriptors. */
 static void join_reader(xpu_recorded *recorded) {
     struct xpu_pipeline_lists_args *windows = &recorded[FIRST].args, *reader = &recorded[READER].args;
     const struct xpu_pipeline_lists_args own = *windows;

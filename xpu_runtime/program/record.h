@@ -15,7 +15,7 @@
 #include "xpu_runtime/include/generated/xpu_chip_regs.h"
 #include "xpu_runtime/include/xpu_kernel_args.h"
 
-/* Descriptors that the lists of one or two layers made together, and those of a program, may have: where there are
+/* Descriptors that the lists of layers made together, and those of a program, may have: where there are
  * more, each has more work, in which core 0 makes the next ones; and the places of parameters that come with the
  * former. */
 enum { XPU_MOST_LISTED = 16384, XPU_MOST_LISTED_OF_ALL = 262144, XPU_LISTED_PARAMETERS = 3 };
