@@ -1,6 +1,7 @@
 /* Geometry of convolutions and of what is computed like them. */
 #include "xpu_codegen/choose/geometry.h"
 
+#include "core/ops/op.h"
 #include "xpu_codegen/quantised_input.h"
 
 enum { MAX_EXTENT = 1 << 28 }; /* dims that are larger do not get to tiles */
@@ -144,4 +145,13 @@ xpu_tiling_shape xpu_tiling_shape_of(const xpu_codegen *cg, const xpu_conv_shape
                               .dilation_h = (int32_t)s->dilation[0],
                               .dilation_w = (int32_t)s->dilation[1],
                               .groups = (int32_t)s->groups};
+}
+
+xpu_status xpu_infer_as_float(xpu_codegen *cg, xpu_node node) {
+    xpu_graph *graph = cg->graph;
+    const int64_t precision = xpu_node_int(graph, node, XPU_ATTR_PRECISION);
+    xpu_node_set_attr(graph, node, &XPU_ATTR_INT_OF(PRECISION, XPU_PRECISION_FP32));
+    const xpu_status status = xpu_op_infer(graph, node, cg->diags);
+    xpu_node_set_attr(graph, node, &XPU_ATTR_INT_OF(PRECISION, precision));
+    return status;
 }

@@ -44,4 +44,8 @@ int32_t xpu_bounded(const xpu_codegen *cg, xpu_dim dim);
 /* The geometry at the upper bound of the symbols. */
 xpu_tiling_shape xpu_tiling_shape_of(const xpu_codegen *cg, const xpu_conv_shape *shape);
 
+/* The shape of a node that has changed behind the choice of precision, whose operand's largest magnitude, or whose
+ * weights in integers, are not there yet. */
+xpu_status xpu_infer_as_float(xpu_codegen *cg, xpu_node node);
+
 #endif

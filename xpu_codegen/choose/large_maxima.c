@@ -8,6 +8,7 @@
 
 #include "core/ops/op.h"
 #include "core/ops/window.h"
+#include "xpu_codegen/choose/geometry.h"
 #include "xpu_codegen/dims.h"
 #include "xpu_runtime/include/generated/xpu_chip_regs.h"
 
@@ -140,7 +141,7 @@ static uint32_t list_parts(const axis_window *a, int64_t most, axis_parts *list,
 
 /* About the cycles of an output of the window engine: of its taps, and of lines that it reads anew for each. */
 static double output_cycles(int64_t rows, int64_t columns, int64_t row_step, int64_t column_step) {
-    enum { TAPS = 9, MOVED = 4, WIDEST = 7, HIGHEST = 7 };
+    enum { TAPS = XPU_WINDOW_TAPS, MOVED = 4, WIDEST = 7, HIGHEST = 7 };
     const int64_t taps = rows * columns;
     const int anew = (columns - 1) * column_step > WIDEST || (rows - 1) * row_step > HIGHEST;
     return (double)(anew ? taps : (taps + TAPS - 1) / TAPS) + MOVED;
@@ -229,16 +230,6 @@ static void set_window(xpu_graph *graph, xpu_node node, const xpu_window *w) {
     xpu_window_set_pads(graph, node, w);
 }
 
-/* As float32, or bytes, since the largest magnitude is not known yet. */
-static xpu_status infer(xpu_codegen *cg, xpu_node node) {
-    xpu_graph *graph = cg->graph;
-    const int64_t precision = xpu_node_int(graph, node, XPU_ATTR_PRECISION);
-    xpu_node_set_attr(graph, node, &XPU_ATTR_INT_OF(PRECISION, XPU_PRECISION_FP32));
-    const xpu_status status = xpu_op_infer(graph, node, cg->diags);
-    xpu_node_set_attr(graph, node, &XPU_ATTR_INT_OF(PRECISION, precision));
-    return status;
-}
-
 static xpu_status become_outer(xpu_codegen *cg, xpu_node node, xpu_value x, const parts *p) {
     xpu_window w = xpu_window_of(cg->graph, node);
     for (int axis = w.first; axis < XPU_WINDOW_AXES; axis++) {
@@ -251,7 +242,7 @@ static xpu_status become_outer(xpu_codegen *cg, xpu_node node, xpu_value x, cons
     }
     xpu_node_set_input(cg->graph, node, XPU_IN_X, x);
     set_window(cg->graph, node, &w);
-    return infer(cg, node);
+    return xpu_infer_as_float(cg, node);
 }
 
 static xpu_status add_inner(xpu_codegen *cg, xpu_node node, const parts *p, xpu_value *made) {
@@ -275,7 +266,7 @@ static xpu_status add_inner(xpu_codegen *cg, xpu_node node, const parts *p, xpu_
     xpu_set_reason(cg, inner, reason);
     set_window(graph, inner, &w);
     *made = xpu_node_output(graph, inner, XPU_OUT_Y);
-    return infer(cg, inner);
+    return xpu_infer_as_float(cg, inner);
 }
 
 /* `node`, and the maxima that it reads, come before `before`, where they do not. */

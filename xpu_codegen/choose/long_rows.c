@@ -57,17 +57,12 @@ static xpu_status pad(xpu_codegen *cg, xpu_node node, int64_t begin, int64_t end
 }
 
 static xpu_status pad_row(xpu_codegen *cg, xpu_node node, const xpu_conv_shape *s) {
-    xpu_graph *graph = cg->graph;
     const int64_t taps = (s->kernel[1] + ROW - 1) / ROW * ROW, more = (taps - s->kernel[1]) * s->dilation[1];
-    const int64_t precision = xpu_node_int(graph, node, XPU_ATTR_PRECISION);
     xpu_status status = XPU_OK;
     if (more) status = extend_weights(cg, node, taps);
     if (status == XPU_OK && (s->begin[1] || s->end[1] + more)) status = pad(cg, node, s->begin[1], s->end[1] + more);
     if (status != XPU_OK) return status;
-    xpu_node_set_attr(graph, node, &XPU_ATTR_INT_OF(PRECISION, XPU_PRECISION_FP32)); /* its operands still are */
-    status = xpu_op_infer(graph, node, cg->diags);
-    xpu_node_set_attr(graph, node, &XPU_ATTR_INT_OF(PRECISION, precision));
-    return status;
+    return xpu_infer_as_float(cg, node);
 }
 
 xpu_status xpu_pad_long_rows(xpu_codegen *cg) {

@@ -113,6 +113,11 @@ static void set_behind(xpu_codegen *cg, xpu_row_walk *p, const xpu_behind *behin
     p->tile_c = behind->tile_c;
 }
 
+/* In half of the room, where that is about as fast: layers before and behind have room for their scratch. */
+static void prefer_half(xpu_row_pipeline *best, const xpu_row_pipeline *half) {
+    if (half->cycles >= 0 && half->cycles <= best->cycles + xpu_cost.half) *best = *half;
+}
+
 const char *xpu_choose_ring(xpu_codegen *cg, const xpu_conv_shape *product, int32_t tile_c,
                             const xpu_conv_shape *windows, const xpu_behind *behind, xpu_row_pipeline *best) {
     const xpu_conv_shape loaded = xpu_loaded_shape(cg, product);
@@ -136,8 +141,7 @@ const char *xpu_choose_ring(xpu_codegen *cg, const xpu_conv_shape *product, int3
     xpu_row_pipeline half;
     try_rings(cg, &p, room, best);
     try_rings(cg, &p, room / 2, &half);
-    /* layers before and behind have room for their scratch */
-    if (half.cycles >= 0 && half.cycles <= best->cycles + xpu_cost.half) *best = half;
+    prefer_half(best, &half);
     xpu_arena_free(scratch);
     return best->cycles < 0 ? "shared memory has no room for rows of both" : NULL;
 }
@@ -176,15 +180,14 @@ const char *xpu_choose_slots(xpu_codegen *cg, const xpu_conv_shape *windows, int
         return "the kernel of those is parts";
     if (s->in_c > MOST_FIELD || s->in_w > MOST_FIELD) return "a row is more than a descriptor's fields hold";
     set_behind(cg, &p, behind);
-    p.blocks = xpu_tiling_column_tiles(s->in_c, p.columns);
+    p.blocks = 1; /* a step of the windows has all channels */
     xpu_arena *scratch = xpu_arena_new(xpu_arena_mem(cg->arena), "slots");
     p.done_at = XPU_NEW_ARRAY(scratch, double, MOST_STEPS);
     p.read_at = XPU_NEW_ARRAY(scratch, double, MOST_STEPS);
     xpu_row_pipeline half;
     try_steps(cg, &p, has_weights, room, best);
     try_steps(cg, &p, has_weights, room / 2, &half);
-    /* layers before and behind have room for their scratch */
-    if (half.cycles >= 0 && half.cycles <= best->cycles + xpu_cost.half) *best = half;
+    prefer_half(best, &half);
     xpu_arena_free(scratch);
     return best->cycles < 0 ? "shared memory has no room for rows of both" : NULL;
 }

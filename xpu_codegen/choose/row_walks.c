@@ -220,25 +220,23 @@ static void slide_loaded(engines *e, int32_t step, double *places) {
 }
 
 /* Steps of the product come behind one step of the windows more. */
-static double walk_loaded(const xpu_codegen *cg, xpu_row_walk *p) {
+static double walk_loaded(xpu_row_walk *p) {
     const xpu_tiling_shape *s = &p->windows;
     const double lines = (double)xpu_walk_rows(s, p->ring.step_rows) * s->in_w * s->in_c / LINE_BYTES;
     engines e = {.p = p, .window = BEGIN};
     double places[2] = {0};
     p->load = lines * xpu_cost.line + xpu_cost.copy;
-    p->step *= p->blocks;
-    p->blocks = 1;
+    p->step *= xpu_tiling_column_tiles(s->in_c, p->columns);
     for (int32_t step = 0; step < p->steps; step++) {
         slide_loaded(&e, step, places);
         if (step > 0) read_step(&e);
     }
     read_step(&e);
-    p->blocks = xpu_tiling_column_tiles(s->in_c, (int32_t)cg->chip.array_columns);
     return larger(e.store, e.post);
 }
 
 double xpu_walk_cycles(const xpu_codegen *cg, xpu_row_walk *w) {
     set_cycles(cg, w);
-    if (!w->ring.rows) return walk_loaded(cg, w);
+    if (!w->ring.rows) return walk_loaded(w);
     return w->readers ? walk_three(w) : walk_two(w);
 }

@@ -148,14 +148,7 @@ xpu_ticket xpu_load_any_bytes(void *lm, int32_t lm_stride, uint32_t source, int3
                               uint32_t rows) {
     if (has_words(source, source_stride, row_bytes))
         return xpu_load_2d(lm, lm_stride, source, source_stride, row_bytes, rows);
-    xpu_desc_copy copy = {.src = source,
-                          .dst = xpu_lm_address(lm),
-                          .size2 = rows,
-                          .size3 = row_bytes,
-                          .src_stride2 = source_stride,
-                          .dst_stride2 = lm_stride};
-    return copy_narrow(&loads, narrow_loads, NARROW_LOADS, XPU_ENGINE_DMA0, XPU_COUNTER_CORE_LOAD + core_id(), &copy,
-                       1);
+    return xpu_load_elements(lm, lm_stride, source, source_stride, row_bytes, rows, 1);
 }
 
 xpu_ticket xpu_store_any_bytes(uint32_t target, int32_t target_stride, const void *lm, int32_t lm_stride,

@@ -12,6 +12,8 @@
 
 #include <stdint.h>
 
+#include "xpu_runtime/include/generated/xpu_chip_regs.h"
+
 typedef struct {
     int32_t in_h, in_w, in_c, out_h, out_w, out_c, kernel_h, kernel_w, stride_h, stride_w, dilation_h, dilation_w,
         groups;
@@ -230,14 +232,14 @@ enum { XPU_WINDOW_PLAIN, XPU_WINDOW_WEIGHTS, XPU_WINDOW_COUNTS };
  * sums of a tile. Elements as the format says. */
 typedef struct {
     int32_t ring_rows; /* 0: there is no ring */
-    uint32_t row_bytes, x_bytes, y, y_bytes, w, w_bytes, bias, factors, params, sums;
+    uint32_t row_bytes, x_bytes, y, y_bytes, w, w_bytes, bias, factors, params;
     uint64_t total;
 } xpu_tiling_window_buffers;
 
 /* A kernel of more taps than the engine has is parts of about one size along the axis; taps of each but perhaps the
  * last. */
 static inline int32_t xpu_tiling_window_parts(int32_t kernel) {
-    enum { MOST = 7 };
+    enum { MOST = XPU_WINDOW_KERNEL };
     return (kernel + MOST - 1) / MOST;
 }
 static inline int32_t xpu_tiling_window_part(int32_t kernel) {
@@ -271,7 +273,6 @@ xpu_tiling_window_buffers_of(const xpu_tiling_shape *s, const xpu_tiling_task *t
                          xpu_tiling_window_parts(s->kernel_h) * xpu_tiling_window_parts(s->kernel_w) > 1;
     const uint64_t sums = is_parts ? y / format.result * 4 : 0;
     const uint32_t params = XPU_TILING_PARAMS * (has == XPU_WINDOW_COUNTS ? taps : 1);
-    at.sums = at.params + params;
     at.total = inputs * x + 2 * (y + at.w_bytes) + 4 * 64 + params + sums;
     return at;
 }

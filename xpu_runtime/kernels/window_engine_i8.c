@@ -327,7 +327,7 @@ static uint32_t slot_of(const struct work *k, const struct xpu_row_ring *ring, x
 /* A part of bytes adds to the sums that the one before has left; the last one drains. */
 static void set_part(const struct work *k, const struct tile *t, const struct part *p, int is_last, uint32_t *words) {
     const struct xpu_window_i8_args *a = &k->args;
-    const uint32_t sums = k->args.sm + k->places.params + XPU_TILING_PARAMS; /* xpu_tiling_window_buffers.sums */
+    const uint32_t sums = k->args.sm + k->places.params + XPU_TILING_PARAMS;
     xpu_desc_window_set_kh(words, (uint32_t)p->rows);
     xpu_desc_window_set_kw(words, (uint32_t)p->columns);
     xpu_desc_window_set_pad_top(words, t->top - p->ky * a->dilation_h);

@@ -152,18 +152,21 @@ static int64_t window_parts(uint32_t weights, int32_t kernel_h, int32_t kernel_w
     return weights ? (int64_t)xpu_tiling_window_parts(kernel_h) * xpu_tiling_window_parts(kernel_w) : 1;
 }
 static int can_window_i8(const struct xpu_window_i8_args *a) {
-    return HAS_SIZES(a) && !(a->whole & 2) && window_parts(a->w, a->kernel_h, a->kernel_w) <= XPU_MOST_LISTED;
+    return HAS_SIZES(a) && !(a->whole & XPU_WINDOW_COMPUTED) &&
+           window_parts(a->w, a->kernel_h, a->kernel_w) <= XPU_MOST_LISTED;
 }
 /* Along an axis: averages divide by dilations, and count taps in a word; before, behind: padding that counts. */
 static int can_average(int32_t out, int32_t tile, int32_t kernel, int32_t stride, int32_t dilation, int32_t pad,
                        int32_t before, int32_t behind) {
-    enum { MOST_KERNEL = 7, MOST_REACH = 1 << 30 };
+    enum { MOST_KERNEL = XPU_WINDOW_KERNEL, MOST_REACH = 1 << 30 };
     if (kernel > MOST_KERNEL || stride > MOST_STRIDE || dilation < 1 || dilation > MOST_STRIDE) return 0;
     if (before < 0 || before > INT16_MAX || behind < 0 || behind > INT16_MAX || tile > MOST_FIELD) return 0;
     return (int64_t)out * stride < MOST_REACH && pad >= -MOST && pad <= MOST;
 }
 static int can_window_i16(const struct xpu_window_i16_args *a) {
-    if (!HAS_SIZES(a) || a->whole & 2 || window_parts(a->w, a->kernel_h, a->kernel_w) > XPU_MOST_LISTED) return 0;
+    if (!HAS_SIZES(a) || a->whole & XPU_WINDOW_COMPUTED ||
+        window_parts(a->w, a->kernel_h, a->kernel_w) > XPU_MOST_LISTED)
+        return 0;
     return !(a->whole & XPU_WINDOW_AVERAGE) ||
            (a->sm_bytes >= 0 &&
             can_average(a->out_h, a->tile_h, a->kernel_h, a->stride_h, a->dilation_h, a->pad_top, a->counted_top,
